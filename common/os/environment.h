@@ -1,0 +1,23 @@
+#pragma once
+// Environments of children are built from an allow-list: nothing of ours leaks by accident.
+#include <string>
+#include <vector>
+
+#include "os/process.h"
+
+namespace arena {
+
+// The calling process's environment, read once.
+EnvironmentMap current_environment();
+
+// Those variables of `environment` whose names are in `allowed` (a trailing '*' matches any rest).
+EnvironmentMap select_environment(const EnvironmentMap& environment, const std::vector<std::string>& allowed);
+
+// PATH, locale, time zone, compilers: what any build needs and no secret.
+const std::vector<std::string>& basic_environment_names();
+
+// Private HOME, TMPDIR and cache directories below `directory` (created), with every variable that tools look at:
+// HOME, TMPDIR, XDG_*, TRITON_CACHE_DIR, TORCH_EXTENSIONS_DIR, TORCHINDUCTOR_CACHE_DIR, MIOPEN_*, MPLCONFIGDIR, PYTHONUSERBASE, …
+Result<EnvironmentMap> private_environment(const fs::path& directory);
+
+}  // namespace arena
