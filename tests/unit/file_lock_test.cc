@@ -3,8 +3,10 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <optional>
 
+#include "fakes/await_end.h"
 #include "fakes/temp_directory.h"
 #include "os/file_system.h"
 #include "os/process.h"
@@ -49,7 +51,8 @@ TEST_CASE("no child keeps a lock of ours") {
   const LaunchedProcess child = launch(spec).value();
   held.reset();
   CHECK(FileLock::try_acquire(directory / "lock"));
-  CHECK(child.signal(9));
+  CHECK(child.signal(SIGKILL));
+  await_end(child);
 }
 
 TEST_SUITE_END();
