@@ -189,8 +189,8 @@ Result<AgentRun> TaskRun::start_agent() {
   const PromptInput input{spec_,     setup_.run.architecture,      workspace_path_,
                           editable_, config.agent.max_iterations, config.agent.python_path.value_or("")};
   ARENA_ASSIGN(const std::string prompt, build_prompt(setup_.data_directory / "prompts", input));
-  ARENA_TRY(publish(disk_, directory_.prompt(), prompt, Sync::no, Replace::yes));
-  ARENA_TRY(publish(disk_, directory_.logs() / "prompt.md", prompt, Sync::no, Replace::yes));
+  ARENA_TRY(arena::publish(disk_, directory_.prompt(), prompt, Sync::no, Replace::yes));
+  ARENA_TRY(arena::publish(disk_, directory_.logs() / "prompt.md", prompt, Sync::no, Replace::yes));
   AgentPlace place{descriptor_.task_name, workspace_path_, directory_.prompt(), directory_.logs() / "agent.log", {},
                    config.output_limit_bytes};
   ARENA_ASSIGN(place.environment, environment_for("agent"));

@@ -4,6 +4,18 @@
 
 namespace arena {
 
+namespace {
+
+Event event_of(const char* kind, const TaskDescriptor& descriptor) {
+  Event event;
+  event.kind = kind;
+  event.task = descriptor.task_name;
+  event.attempt = descriptor.attempt;
+  return event;
+}
+
+}  // namespace
+
 WorkerLoop::WorkerLoop(const WorkerSetup& setup, const QueueLayout& layout, FileSystem& disk, Clock& clock,
                        ProcessRunner& runner, std::function<Result<int>()> end_processes)
     : setup_(setup),
@@ -48,7 +60,7 @@ WorkerLoop::Next WorkerLoop::execute(const Claim& claim) {
   hooks.end_processes = end_processes_;
   hooks.report = [&](AttemptPhase phase, const fs::path& log) { return report_phase(descriptor, phase, log); };
   AttemptOutcome outcome;
-  if (const Status recorded = record({.kind = "claim", .task = descriptor.task_name, .attempt = descriptor.attempt}); !recorded) {
+  if (const Status recorded = record(event_of("claim", descriptor)); !recorded) {
     outcome = outcome_of_error(AttemptPhase::setup, recorded.error());
   } else {
     outcome = TaskRun(setup_, layout_, disk_, clock_, runner_, descriptor, hooks).run();
@@ -73,11 +85,10 @@ WorkerLoop::Next WorkerLoop::settle(const Claim& claim, const AttemptOutcome& ou
   if (!moved) return after_failed_move(claim, moved.error());
   if (next.state == QueueState::failed) some_failed_ = true;
 
-  const Status recorded = record({.kind = "end",
-                                  .task = claim.descriptor.task_name,
-                                  .attempt = claim.descriptor.attempt,
-                                  .cause = std::string(name_of(outcome.cause)),
-                                  .message = outcome.message});
+  Event end = event_of("end", claim.descriptor);
+  end.cause = std::string(name_of(outcome.cause));
+  end.message = outcome.message;
+  const Status recorded = record(std::move(end));
   if (!outcome.processes_left.empty()) {
     spdlog::error("processes of task {} cannot be ended: {}", claim.descriptor.task_name, outcome.processes_left);
     return Next::leave_broken;
@@ -105,10 +116,8 @@ WorkerLoop::Next WorkerLoop::after_failed_move(const Claim& claim, const Error& 
 
 Status WorkerLoop::report_phase(const TaskDescriptor& descriptor, AttemptPhase phase, const fs::path& log) {
   if (log.empty()) spdlog::info("task {}: {}", descriptor.task_name, name_of(phase));
-  Event event{.kind = "phase",
-              .task = descriptor.task_name,
-              .attempt = descriptor.attempt,
-              .phase = std::string(name_of(phase))};
+  Event event = event_of("phase", descriptor);
+  event.phase = std::string(name_of(phase));
   if (!log.empty()) {
     event.more["log"] = log.string();
     spdlog::debug("task {}: output goes to {}", descriptor.task_name, log.string());
