@@ -32,6 +32,11 @@ WorkerExit WorkerLoop::run() {
       spdlog::info("asked to stop");
       return WorkerExit::stopped;
     }
+    const auto halted = disk_.exists(layout_.worker_halt(setup_.worker_id));
+    if (halted && *halted) {
+      spdlog::info("asked to claim no more");
+      return WorkerExit::stopped;
+    }
     const auto claimed = queue_.claim();
     if (!claimed) {
       spdlog::error("cannot claim a task: {}", claimed.error().message);
@@ -39,9 +44,9 @@ WorkerExit WorkerLoop::run() {
       return WorkerExit::cannot_go_on;
     }
     if (!*claimed) {
-      const bool halted = claimed->error() == NoClaim::halted;
-      spdlog::info(halted ? "halted: no further task is claimed" : "no task is left to claim");
-      if (halted) return WorkerExit::stopped;
+      const bool run_halted = claimed->error() == NoClaim::halted;
+      spdlog::info(run_halted ? "the run is halted: no further task is claimed" : "no task is left to claim");
+      if (run_halted) return WorkerExit::stopped;
       return some_failed_ ? WorkerExit::some_failed : WorkerExit::all_done;
     }
     switch (execute(**claimed)) {
