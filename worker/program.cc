@@ -8,6 +8,7 @@
 #include "model/worker_record.h"
 #include "os/environment.h"
 #include "os/file_lock.h"
+#include "queue/event_ledger.h"
 #include "worker/options.h"
 #include "worker/worker_log.h"
 #include "worker/worker_loop.h"

@@ -2,6 +2,9 @@
 
 #include <spdlog/spdlog.h>
 
+#include "queue/event_ledger.h"
+#include "queue/halt.h"
+
 namespace arena {
 
 namespace {

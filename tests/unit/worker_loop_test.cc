@@ -2,8 +2,12 @@
 #include <doctest/doctest.h>
 
 #include "base/text.h"
+#include "base/sealed_text.h"
+#include "model/event.h"
 #include "model/worker_record.h"
 #include "os/file_lock.h"
+#include "queue/halt.h"
+#include "queue/queue_builder.h"
 #include "worker/program.h"
 #include "worker/worker_loop.h"
 #include "worker_fixture.h"
