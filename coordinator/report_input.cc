@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/sealed_text.h"
 #include "model/event.h"
 #include "model/task_descriptor.h"
 #include "queue/queue_snapshot.h"
@@ -114,7 +115,21 @@ QueueState queue_state_of(RowState state) {
   return QueueState::pending;
 }
 
-void add_result(FileSystem& disk, const QueueLayout& layout, const std::string& run_id, ReportRow& row) {
+// Nothing if the entry has moved on since the listing, or cannot be read; `row` then says so.
+std::optional<TaskDescriptor> read_entry(FileSystem& disk, const QueueLayout& layout, const Place& place, ReportRow& row) {
+  const fs::path file = layout.entry(queue_state_of(place.state), place.name);
+  const auto text = disk.read(file);
+  if (!text) return std::nullopt;
+  auto descriptor = read_descriptor(*text, file.string());
+  if (!descriptor) {
+    if (row.cause_message.empty()) row.cause_message = descriptor.error().message;
+    return std::nullopt;
+  }
+  return std::move(*descriptor);
+}
+
+void add_result(FileSystem& disk, const QueueLayout& layout, const std::string& run_id,
+                const std::optional<TaskDescriptor>& descriptor, ReportRow& row) {
   const fs::path file = layout.task_result(row.task_name);
   const auto text = disk.read(file);
   auto result = text ? read_task_result(*text, file.string()) : Result<TaskResult>(fail(text.error()));
@@ -122,6 +137,8 @@ void add_result(FileSystem& disk, const QueueLayout& layout, const std::string& 
     row.cause_message = "its result cannot be read: " + result.error().message;
   } else if (result->run_id != run_id || result->task_name != row.task_name) {
     row.cause_message = fmt::format("'{}' belongs to task {} of run {}", file.string(), result->task_name, result->run_id);
+  } else if (descriptor && !descriptor->result_digest.empty() && descriptor->result_digest != stated_seal(*text)) {
+    row.cause_message = fmt::format("'{}' was replaced after the task was done", file.string());
   } else {
     row.attempt = result->attempt;
     row.worker_id = result->worker_id;
@@ -131,21 +148,13 @@ void add_result(FileSystem& disk, const QueueLayout& layout, const std::string& 
   }
 }
 
-void add_descriptor(FileSystem& disk, const QueueLayout& layout, const EntryName& name, ReportRow& row) {
-  const fs::path file = layout.entry(queue_state_of(row.state), name);
-  const auto text = disk.read(file);
-  if (!text) return;  // it has moved on since the listing
-  const auto descriptor = read_descriptor(*text, file.string());
-  if (!descriptor) {
-    if (row.cause_message.empty()) row.cause_message = descriptor.error().message;
-    return;
-  }
-  row.attempt = std::max(row.attempt, descriptor->attempt);
-  if (!descriptor->claimed_by.empty()) row.worker_id = descriptor->claimed_by;
+void add_descriptor(const TaskDescriptor& descriptor, ReportRow& row) {
+  row.attempt = std::max(row.attempt, descriptor.attempt);
+  if (!descriptor.claimed_by.empty()) row.worker_id = descriptor.claimed_by;
   // In running/ it still tells how the attempt before ended.
-  if (row.state == RowState::running || !descriptor->cause) return;
-  row.cause = descriptor->cause;
-  row.cause_message = descriptor->cause_message;
+  if (row.state == RowState::running || !descriptor.cause) return;
+  row.cause = descriptor.cause;
+  row.cause_message = descriptor.cause_message;
 }
 
 ReportRow make_row(FileSystem& disk, const QueueLayout& layout, const std::string& run_id, const PlannedTask& task,
@@ -164,15 +173,15 @@ ReportRow make_row(FileSystem& disk, const QueueLayout& layout, const std::strin
     row.cause = last.cause;
     row.cause_message = last.message;
   }
-  switch (place.state) {
-    case RowState::done:
-      add_result(disk, layout, run_id, row);
-      break;
-    case RowState::lost:
-      row.cause_message = "it is in no state directory of the queue; see .parallel/corrupt/";
-      break;
-    default:
-      add_descriptor(disk, layout, place.name, row);
+  if (place.state == RowState::lost) {
+    row.cause_message = "it is in no state directory of the queue; see .parallel/corrupt/";
+    return row;
+  }
+  const auto descriptor = read_entry(disk, layout, place, row);
+  if (place.state == RowState::done) {
+    add_result(disk, layout, run_id, descriptor, row);
+  } else if (descriptor) {
+    add_descriptor(*descriptor, row);
   }
   return row;
 }
