@@ -30,8 +30,19 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// Length of the valid UTF-8 sequence at the start of `bytes`, or 0.
+template <class T>
+std::optional<T> parse_whole(std::string_view text) {
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
 std::size_t utf8_sequence_length(std::string_view bytes) {
+  if (bytes.empty()) return 0;
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   const unsigned char first = at(0);
   if (first < 0x80) return 1;
@@ -56,17 +67,6 @@ std::size_t utf8_sequence_length(std::string_view bytes) {
   }
   return length;
 }
-
-template <class T>
-std::optional<T> parse_whole(std::string_view text) {
-  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return value;
-}
-
-}  // namespace
 
 std::string_view trim(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(kBlanks);

@@ -1,6 +1,7 @@
 #pragma once
 // Small text helpers that the standard library, fmt and Boost do not have in one call.
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,6 +26,9 @@ std::optional<double> parse_double(std::string_view text);  // finite or not; "n
 
 // The candidate nearest to `word` by edit distance if it is plausibly a misspelling, for "did you mean" messages.
 std::optional<std::string> nearest_word(std::string_view word, const std::vector<std::string>& candidates);
+
+// Length in bytes (1 to 4) of the valid UTF-8 sequence at the start of `bytes`; 0 if there is none or it is cut.
+std::size_t utf8_sequence_length(std::string_view bytes);
 
 // Valid UTF-8 with every invalid byte replaced by U+FFFD; NUL and control characters other than \n and \t likewise.
 std::string to_printable_utf8(std::string_view bytes);

@@ -33,8 +33,9 @@ struct YamlEntry {
   YamlNode value;
 };
 
-// One document. Empty text is a null node; a second document, a duplicate key, an unknown alias, a complex key or anything
-// yaml-cpp rejects is invalid_input with "NAME:LINE: …". Aliases are expanded (bounded), merge keys (<<) applied.
+// One document. Empty text is a null node; a second document, a duplicate key, an unknown alias, a complex key, a tag beyond
+// the core schema, invalid UTF-8, what a cut file looks like (a key without ':', an open quote) or anything yaml-cpp rejects
+// is invalid_input with "NAME:LINE: …". Aliases are expanded (bounded), merge keys (<<) applied.
 Result<YamlNode> parse_yaml(std::string_view text, const std::string& name);
 
 // Typed views of one node. Absent keys are the caller's business; a present value of the wrong type is an error text.
@@ -58,6 +59,7 @@ class MappingReader {
   std::optional<std::int64_t> integer(std::string_view key, std::int64_t minimum, std::int64_t maximum);
   std::optional<double> number(std::string_view key);
   std::optional<bool> boolean(std::string_view key);
+  int line_of(std::string_view key) const;                  // of the key, or of the mapping if it is absent
   std::optional<std::vector<std::string>> string_list(std::string_view key);  // a single scalar counts as a list of one
   std::string required_string(std::string_view key);        // absent, null or empty is an error
   bool is_explicit_null(std::string_view key);
@@ -68,7 +70,9 @@ class MappingReader {
   Status finish(UnknownKeys unknown, std::vector<std::string>* warnings);
 
  private:
-  template <class T> std::optional<T> read(std::string_view key, Result<T> (*convert)(const YamlNode&));
+  template <class T>
+  std::optional<T> read(std::string_view key, Result<T> (*convert)(const YamlNode&));
+  std::string dotted(std::string_view key) const;
   const YamlNode* node_;
   std::string name_;
   std::string context_;
@@ -96,13 +100,21 @@ class YamlWriter {
   std::string take();  // the text; all mappings and sequences must be closed
 
  private:
+  struct Level {
+    int indent = 0;
+    bool in_sequence = false;
+    bool after_dash = false;  // an item whose first key goes on the line of its "- "
+    bool empty = true;
+  };
+  void begin_line();
   void key(std::string_view key);
+  void open(Level level);
+  void close(bool sequence);
   std::string text_;
-  struct Level { int indent; bool item_pending; bool empty; };
-  std::vector<Level> levels_;
+  std::vector<Level> levels_{Level{}};
 };
 
-// `text` as one YAML scalar on one line, quoted if needed.
+// `text` as one YAML scalar on one line, quoted if needed. Invalid UTF-8 becomes U+FFFD, control characters are escaped.
 std::string yaml_scalar(std::string_view text);
 
 }  // namespace arena
