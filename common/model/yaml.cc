@@ -11,6 +11,7 @@
 #include <yaml-cpp/parser.h>
 
 #include "base/text.h"
+#include "model/yaml_simple.h"
 
 namespace arena {
 
@@ -46,8 +47,12 @@ class TreeBuilder final : public YAML::EventHandler {
   }
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    if (expects_value()) require_colon();
-    add(make_node(YamlNode::Kind::null, mark), anchor, mark);
+    YamlNode node = make_node(YamlNode::Kind::null, mark);
+    if (!levels_.empty() && levels_.back().has_key) {
+      require_colon();
+      node.line = levels_.back().key_mark.line + 1;  // yaml-cpp marks an absent value at the token after it
+    }
+    add(std::move(node), anchor, mark);
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
     YamlNode node = make_node(YamlNode::Kind::scalar, mark);
@@ -109,8 +114,6 @@ class TreeBuilder final : public YAML::EventHandler {
     }
     throw YAML::ParserException(mark, fmt::format("the tag '{}' is not supported", tag));
   }
-
-  bool expects_value() const { return !levels_.empty() && levels_.back().has_key; }
 
   void open(YamlNode::Kind kind, YAML::anchor_t anchor, const YAML::Mark& mark) {
     if (levels_.size() >= kMaximumDepth) throw YAML::ParserException(mark, "nested too deeply");
@@ -275,6 +278,11 @@ std::string_view explain(const YAML::Exception& error) {
 }  // namespace
 
 Result<YamlNode> parse_yaml(std::string_view text, const std::string& name) {
+  if (auto simple = parse_simple_yaml(text)) return std::move(*simple);
+  return parse_full_yaml(text, name);
+}
+
+Result<YamlNode> parse_full_yaml(std::string_view text, const std::string& name) {
   if (text.substr(0, 3) == "\xEF\xBB\xBF") text.remove_prefix(3);
   ARENA_TRY(check_characters(text, name));
   try {

@@ -50,7 +50,8 @@ int read_regular(int directory, const char* name, int flags, std::string& conten
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return errno;
   if (!S_ISREG(info.st_mode)) return kNotRegular;
-  content.resize(static_cast<std::size_t>(info.st_size) + 1);  // one more, to see the end in the same call
+  // One more than there is, to see the end in the same round; files of /proc say 0.
+  content.resize(info.st_size == 0 ? 4096 : static_cast<std::size_t>(info.st_size) + 1);
   std::size_t size = 0;
   while (true) {
     const ssize_t got = ::read(file.get(), content.data() + size, content.size() - size);

@@ -1,7 +1,8 @@
 #pragma once
-// Child processes, in one file (process.cc): started without a shell, own process group or session, signal mask reset, only
-// descriptors 0-2 inherited, stdin from a file or /dev/null, output pumped into a capped file, a time limit, then
-// TERM -> grace -> KILL to the whole tree, reaped. Waiting is pidfd + waitid in a Boost.Asio loop, never SIGCHLD.
+// Child processes: started without a shell, own session, signal mask and dispositions reset, only descriptors 0-2 inherited,
+// stdin from a file or /dev/null, output pumped into a capped file, a time limit, then TERM -> grace -> KILL to the whole
+// tree, reaped. Waiting is pidfd + waitid in a Boost.Asio loop; SIGCHLD only hints that an orphan waits to be reaped.
+// How and why: docs/processes.md.
 #include <sys/types.h>
 
 #include <chrono>
@@ -44,12 +45,14 @@ struct ProcessOutcome {
   std::chrono::milliseconds duration{0};
   std::uint64_t output_bytes = 0;      // written by the child, kept or not
   bool left_processes = false;         // descendants were alive at its end and had to be killed
+  std::optional<Error> output_error = std::nullopt;  // output_file is not whole (disk full), the child ran nevertheless
   bool succeeded() const { return std::holds_alternative<Exited>(end) && std::get<Exited>(end).code == 0; }
 };
 // "exit code 3", "killed by SIGSEGV (core dumped)", "timed out after 60 s", "stopped".
 std::string describe(const ProcessEnd& end);
 
-// Runs children one at a time and leaves none of their descendants alive. Not thread-safe.
+// Runs children one at a time and leaves none of their descendants alive. Children that the process had before (launch())
+// are left alone. Not thread-safe.
 class ProcessRunner {
  public:
   virtual ~ProcessRunner() = default;

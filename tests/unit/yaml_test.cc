@@ -2,12 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "model/yaml_simple.h"
 
 namespace arena {
 
@@ -24,6 +26,15 @@ std::string error_of(std::string_view text) {
   if (node) FAIL("parsed although it should not");
   CHECK(node.error().code == ErrorCode::invalid_input);
   return node.error().message;
+}
+
+bool same(const YamlNode& a, const YamlNode& b) {
+  if (a.kind != b.kind || a.scalar != b.scalar || a.quoted != b.quoted || a.line != b.line) return false;
+  const auto same_entry = [](const YamlEntry& x, const YamlEntry& y) {
+    return x.key == y.key && x.key_line == y.key_line && same(x.value, y.value);
+  };
+  return std::equal(a.items.begin(), a.items.end(), b.items.begin(), b.items.end(), same) &&
+         std::equal(a.entries.begin(), a.entries.end(), b.entries.begin(), b.entries.end(), same_entry);
 }
 
 }  // namespace
@@ -274,6 +285,43 @@ TEST_CASE("a literal block keeps its text to the byte, at any depth") {
     CHECK(root.find("after")->scalar == "x");
   }
   CHECK(YamlWriter().literal("t", "a\nb\n").take() == "t: |\n  a\n  b\n");
+}
+
+TEST_CASE("the direct reader takes plain block style, and only as yaml-cpp reads it") {
+  const std::string text =
+      "# comment\nindex: 17\n\nname: hip2hip/gpumode/GELU  # why\nempty:\nnothing: ~\nlist:\n- a b\n- \"c \\\" d\"\nnone: []\n"
+      "deep:\n    x: 'y'\n    under:\n      - -1\n    # here\nlast: python3 a.py --b={c} [d]\n";
+  const auto simple = parse_simple_yaml(text);
+  REQUIRE(simple);
+  CHECK(same(*simple, parse_full_yaml(text, "f").value()));
+  CHECK(simple->find("list")->items[1].scalar == "c \" d");
+  CHECK(simple->find("last")->scalar == "python3 a.py --b={c} [d]");
+}
+
+TEST_CASE("cut, doubled or changed at any byte, a text reads the same in both ways or is left to yaml-cpp") {
+  const std::string text =
+      "a: 1 # x\nb:\n- c d\n- 'e'\n-  f\ng:\n  h: \"i\\n\"\n  j:\n    k: l:m\n  n: null\no: {}\np: x#y [z]\nq:\n\nr: -1\n";
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    texts.push_back(text.substr(0, i));
+    texts.push_back(text.substr(i));
+    texts.push_back(text.substr(0, i) + text.substr(i / 2));
+    for (const char c : {' ', '\n', ':', '-', '#', '\'', '"', '\\', '[', '{', '&', '!', '\t', '?', '|', 'x', '~', ',', '<', '\r', '.', '%'}) {
+      texts.push_back(text.substr(0, i) + c + text.substr(i));
+      if (i < text.size()) texts.push_back(text.substr(0, i) + c + text.substr(i + 1));
+    }
+  }
+  int direct = 0;
+  for (const std::string& variant : texts) {
+    const auto simple = parse_simple_yaml(variant);
+    if (!simple) continue;
+    ++direct;
+    CAPTURE(variant);
+    const auto full = parse_full_yaml(variant, "f");
+    REQUIRE(full);
+    CHECK(same(*simple, *full));
+  }
+  CHECK(direct > 500);
 }
 
 TEST_SUITE_END();
