@@ -14,7 +14,7 @@
 #include "os/clock.h"
 #include "os/file_system.h"
 #include "queue/queue_layout.h"
-#include "queue/task_queue.h"
+#include "queue/queue_snapshot.h"
 
 namespace arena {
 

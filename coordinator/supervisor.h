@@ -17,7 +17,10 @@
 #include "os/clock.h"
 #include "os/file_system.h"
 #include "queue/queue_layout.h"
-#include "queue/task_queue.h"
+#include "queue/event_ledger.h"
+#include "queue/halt.h"
+#include "queue/queue_snapshot.h"
+#include "queue/recovery.h"
 
 namespace arena {
 

@@ -11,7 +11,7 @@
 #include "os/file_system.h"
 #include "os/process.h"
 #include "queue/queue_layout.h"
-#include "queue/task_queue.h"
+#include "queue/queue_snapshot.h"
 
 namespace arena {
 

@@ -95,7 +95,7 @@ TEST_CASE("a wrong command line is refused with one line that names the flag") {
   };
   const std::vector<Row> rows = {
       {"", "--config FILE is missing (or --resume-run RUN, --resume-latest, or a command: see arena-coord --help)"},
-      {"--config", "--config: 1 required TEXT missing; see --help"},
+      {"--config", "--config: 1 required FILE missing; see --help"},
       {"--config ''", "--config: the value is empty"},
       {"--config c --cpu-slots 0", "--cpu-slots: '0' is no whole number from 1 to 4096"},
       {"--config c --cpu-slots 2.5", "--cpu-slots: '2.5' is no whole number from 1 to 4096"},
