@@ -14,4 +14,8 @@ std::optional<ScoreFormula> score_formula_from(std::string_view name);
 
 double compute_score(ScoreFormula formula, const TaskResult& result);  // never negative, never NaN
 
+// The speedup that `points` and the reports count: speedup_ratio if it is finite and > 0, else base / optimized time as v0.2
+// reconstructs it, but only for a result that does not say why it has no speedup. Verdicts are not looked at.
+std::optional<double> counted_speedup(const TaskResult& result);
+
 }  // namespace arena

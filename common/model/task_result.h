@@ -48,6 +48,8 @@ struct TaskResult {
   std::vector<std::string> benchmark_method_mismatches;
   std::optional<bool> workload_consistent;
   std::vector<std::string> workload_mismatches;
+  std::optional<bool> pass_tool_gate;      // read from foreign results; arena has no tool gate yet and writes none
+  std::optional<bool> candidate_accepted;
   // arena
   std::optional<double> score;
   std::string score_formula;
@@ -64,10 +66,13 @@ struct TaskResult {
   std::vector<std::string> ignored_changes;          // changed by the agent, not its to change, not taken over
 };
 
-std::string write_task_result(const TaskResult& result);  // sealed text (base/sealed_text.h)
+inline constexpr int kTaskResultSchemaVersion = 1;
+
+// Sealed text (base/sealed_text.h). A number that is absent or not finite gets a reason in not_measured if it has none.
+std::string write_task_result(const TaskResult& result);
 // Our own file: the seal must fit, required keys be there with the right types.
 Result<TaskResult> read_task_result(std::string_view text, const std::string& name);
-// A result as v0.2 or v0.3 wrote it: no seal, missing keys allowed. For reports on old runs.
+// A result as v0.2 or v0.3 wrote it: no seal, missing keys allowed, lists of mappings as texts. For reports on old runs.
 Result<TaskResult> read_foreign_task_result(std::string_view text, const std::string& name);
 // Does `text` hold a whole result of exactly this attempt? The test that recovery uses.
 bool is_result_of(std::string_view text, std::string_view run_id, std::string_view task_name, std::int64_t attempt);

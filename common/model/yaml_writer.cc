@@ -186,6 +186,13 @@ YamlWriter& YamlWriter::boolean(std::string_view name, bool value) {
   return *this;
 }
 
+YamlWriter& YamlWriter::flow(std::string_view name, std::string_view value) {
+  ARENA_ASSERT(!value.empty() && value.find('\n') == std::string_view::npos);
+  key(name);
+  text_ += fmt::format(" {}\n", value);
+  return *this;
+}
+
 YamlWriter& YamlWriter::string_list(std::string_view name, const std::vector<std::string>& values) {
   key(name);
   if (values.empty()) text_ += " []";

@@ -106,6 +106,21 @@ int rename_no_replace(int from_directory, const char* from, int to_directory, co
   return call(from_directory, from, to_directory, to, 0) == 0 ? 0 : errno;
 }
 
+// Exchanging is the one rename that fails when the target is gone; what stood there is then removed.
+int rename_over_existing(int from_directory, const char* from, int to_directory, const char* to,
+                         RenameCall call) {
+  static constexpr unsigned kExchange = 2;  // RENAME_EXCHANGE
+  if (call(from_directory, from, to_directory, to, kExchange) == 0) {
+    ::unlinkat(from_directory, from, 0);  // if not, a temporary name is left, nothing worse
+    return 0;
+  }
+  if (errno != EINVAL && errno != ENOSYS) return errno;
+  // Look, then rename: not atomic, and nothing better is to be had there.
+  struct stat there {};
+  if (::fstatat(to_directory, to, &there, AT_SYMLINK_NOFOLLOW) != 0) return errno;
+  return call(from_directory, from, to_directory, to, 0) == 0 ? 0 : errno;
+}
+
 }  // namespace
 
 int rename_at(int from_directory, const char* from, int to_directory, const char* to, Replace replace,
@@ -119,6 +134,8 @@ int rename_at(int from_directory, const char* from, int to_directory, const char
   int error = 0;
   if (replace == Replace::no) {
     error = rename_no_replace(from_directory, from, to_directory, to, call);
+  } else if (replace == Replace::must) {
+    error = rename_over_existing(from_directory, from, to_directory, to, call);
   } else if (call(from_directory, from, to_directory, to, 0) != 0) {
     error = errno == ENOSYS && ::renameat(from_directory, from, to_directory, to) == 0 ? 0 : errno;
   }

@@ -68,6 +68,12 @@ Status RealFileSystem::sync_directory(const fs::path& directory) {
   return status_of(sync_directory_at(AT_FDCWD, directory.c_str()), "sync", directory);
 }
 
+Status RealFileSystem::sync_file_system(const fs::path& directory) {
+  const Descriptor handle = open_at(AT_FDCWD, directory.c_str(), O_RDONLY | O_DIRECTORY);
+  if (!handle || ::syncfs(handle.get()) != 0) return status_of(errno, "sync the file system of", directory);
+  return {};
+}
+
 Result<std::vector<std::string>> RealFileSystem::list(const fs::path& directory) {
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(directory.c_str()), ::closedir);
   if (!stream) return fail(error_from_errno(errno, "list", directory.native()));

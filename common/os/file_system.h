@@ -12,7 +12,11 @@
 namespace arena {
 
 enum class Sync { no, yes };     // yes: the data survives power loss when the call has returned
-enum class Replace { no, yes };  // no: an existing target is ErrorCode::exists and stays untouched
+enum class Replace {
+  no,    // an existing target is ErrorCode::exists and stays untouched
+  yes,
+  must,  // a missing target is not_found and stays missing; on file systems without RENAME_EXCHANGE only looked at before
+};
 
 class FileSystem {
  public:
@@ -27,6 +31,8 @@ class FileSystem {
   // implementation looks whether the rename in fact happened (network file systems) and then answers success.
   virtual Status rename(const fs::path& from, const fs::path& to, Replace replace) = 0;
   virtual Status sync_directory(const fs::path& directory) = 0;
+  // Everything written so far to the file system that holds `directory` (syncfs): for thousands of files at once.
+  virtual Status sync_file_system(const fs::path& directory) = 0;
   virtual Result<std::vector<std::string>> list(const fs::path& directory) = 0;  // names, unsorted, without . and ..
   virtual Status remove(const fs::path& file) = 0;  // a file or an empty directory; not_found if it is not there
   virtual Status make_directory(const fs::path& directory) = 0;  // exists if it is there; parents must exist
@@ -40,6 +46,7 @@ class RealFileSystem final : public FileSystem {
   Status append(const fs::path& file, std::string_view content, Sync sync) override;
   Status rename(const fs::path& from, const fs::path& to, Replace replace) override;
   Status sync_directory(const fs::path& directory) override;
+  Status sync_file_system(const fs::path& directory) override;
   Result<std::vector<std::string>> list(const fs::path& directory) override;
   Status remove(const fs::path& file) override;
   Status make_directory(const fs::path& directory) override;
