@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "model/score.h"
+#include "model/yaml.h"
 
 namespace arena {
 
@@ -46,6 +47,9 @@ struct RunConfig {
 
 // `name` is the file's path for messages. All errors are invalid_input with file:line and key.
 Result<RunConfig> parse_run_config(std::string_view text, const std::string& name, std::vector<std::string>* warnings);
+
+// The same from a parsed node: the `config` mapping of a run record.
+Result<RunConfig> read_run_config(const YamlNode& root, const std::string& name, std::vector<std::string>* warnings);
 
 // The resolved, result-affecting values as `key: value` lines (sorted, no log paths, no comments): what a resume compares.
 std::string canonical_text(const RunConfig& config);

@@ -62,6 +62,7 @@ class MappingReader {
   int line_of(std::string_view key) const;                  // of the key, or of the mapping if it is absent
   std::optional<std::vector<std::string>> string_list(std::string_view key);  // a single scalar counts as a list of one
   std::string required_string(std::string_view key);        // absent, null or empty is an error
+  std::int64_t required_integer(std::string_view key, std::int64_t minimum, std::int64_t maximum);
   bool is_explicit_null(std::string_view key);
   void ignore(std::string_view key) { node(key); }           // known, but not read here
   void add_error(int line, std::string_view key, std::string_view problem);

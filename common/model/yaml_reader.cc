@@ -158,6 +158,12 @@ std::string MappingReader::required_string(std::string_view key) {
   return value;
 }
 
+std::int64_t MappingReader::required_integer(std::string_view key, std::int64_t minimum, std::int64_t maximum) {
+  const auto value = integer(key, minimum, maximum);
+  if (!value) add_error(line_of(key), key, "required, but missing or empty");
+  return value.value_or(minimum);
+}
+
 bool MappingReader::is_explicit_null(std::string_view key) {
   const YamlNode* value = node(key);
   return value != nullptr && value->is_null();
