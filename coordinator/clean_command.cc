@@ -67,9 +67,6 @@ Result<std::vector<OldRun>> find_old_runs(const Options& options, World& world) 
   }
   for (const std::string& name : options.names) {
     ARENA_ASSIGN(fs::path run, find_run(world.disk, name, options.workspace_root));
-    if (!run_timestamp_of(run.filename().string())) {
-      return fail(ErrorCode::invalid_input, fmt::format("'{}' is no run directory", run.string()));
-    }
     candidates.push_back(std::move(run));
   }
   std::vector<OldRun> old;

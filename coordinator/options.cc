@@ -12,7 +12,7 @@ namespace arena {
 namespace {
 
 constexpr std::int64_t kMostSlots = 4096;
-constexpr std::int64_t kMostAttempts = 1000;
+constexpr std::int64_t kMostAttempts = 100;
 
 // What CLI11 fills in: numbers stay text, so that "1.0", "0x3" and "" are refused by us and by name.
 struct RawOptions {

@@ -7,6 +7,7 @@
 #include "coordinator/run_lock.h"
 #include "coordinator/shell_command.h"
 #include "queue/queue_builder.h"
+#include "queue/queue_snapshot.h"
 
 namespace arena {
 

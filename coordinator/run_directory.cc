@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kSecondsTried = 60;
 
-bool is_run_name(const std::string& name) { return name.starts_with("run_") && !name.ends_with("_heldout"); }
+bool is_run_name(const std::string& name) { return run_timestamp_of(name) && !name.ends_with("_heldout"); }
 
 bool is_folder(const fs::path& path) {
   boost::system::error_code ignored;
@@ -97,8 +97,15 @@ Result<std::vector<fs::path>> list_runs(FileSystem& disk, const fs::path& worksp
 }
 
 Result<fs::path> find_run(FileSystem& disk, const std::string& run, const fs::path& workspace_root) {
-  if (is_folder(run)) return absolute_path(run);
+  if (is_folder(run)) {
+    ARENA_ASSIGN(fs::path directory, absolute_path(run));
+    if (run_timestamp_of(directory.filename().string())) return directory;
+    return fail(ErrorCode::invalid_input, fmt::format("'{}' is no run directory: its name is not run_YYYYmmdd_HHMMSS[_suffix]", run));
+  }
   if (run.find('/') != std::string::npos) return fail(ErrorCode::invalid_input, fmt::format("there is no run directory '{}'", run));
+  if (!run_timestamp_of(run)) {
+    return fail(ErrorCode::invalid_input, fmt::format("there is no run '{}': runs are named run_YYYYmmdd_HHMMSS[_suffix]", run));
+  }
   ARENA_ASSIGN(const fs::path root, absolute_path(workspace_root));
   std::vector<fs::path> found;
   ARENA_ASSIGN(const std::vector<std::string> parents, disk.list(root));

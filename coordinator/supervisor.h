@@ -41,7 +41,6 @@ struct SupervisorOrder {
   std::optional<HaltPolicy> halt;
   QueueSnapshot snapshot;
   bool json = false;       // events as JSON lines
-  std::string resume_command;
 };
 
 struct SupervisorOutcome {

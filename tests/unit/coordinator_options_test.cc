@@ -101,7 +101,7 @@ TEST_CASE("a wrong command line is refused with one line that names the flag") {
       {"--config c --cpu-slots 2.5", "--cpu-slots: '2.5' is no whole number from 1 to 4096"},
       {"--config c --cpu-slots=-1", "--cpu-slots: '-1' is no whole number from 1 to 4096"},
       {"--config c --cpu-slots 0x2", "--cpu-slots: '0x2' is no whole number from 1 to 4096"},
-      {"--config c --max-attempts many", "--max-attempts: 'many' is no whole number from 1 to 1000"},
+      {"--config c --max-attempts many", "--max-attempts: 'many' is no whole number from 1 to 100"},
       {"--config c --halt later", "--halt: 'later' is neither now,fail=N nor soon,fail=N with N from 1"},
       {"--config c --halt now,fail=0", "--halt: 'now,fail=0' is neither now,fail=N nor soon,fail=N with N from 1"},
       {"--config c --run-suffix a/b", "--run-suffix: 'a/b' may only hold letters, digits, '.', '_' and '-'"},
