@@ -61,6 +61,12 @@ Status RealFileSystem::append(const fs::path& file, std::string_view content, Sy
 Status RealFileSystem::rename(const fs::path& from, const fs::path& to, Replace replace) {
   const int error = rename_at(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), replace);
   if (error == 0) return {};
+  struct stat parent {};
+  if (error == ENOENT && to.has_parent_path() && ::stat(to.parent_path().c_str(), &parent) != 0) {
+    // Not a race lost, which is what not_found means to the caller.
+    return fail(ErrorCode::io, fmt::format("cannot rename '{}' to '{}': the target's directory is missing",
+                                           from.native(), to.native()));
+  }
   return status_of(error, fmt::format("rename '{}' to", from.native()), to);
 }
 

@@ -27,8 +27,9 @@ class FileSystem {
   virtual Status create(const fs::path& file, std::string_view content, Sync sync) = 0;
   // Adds `content` at the end with one write; creates the file if needed.
   virtual Status append(const fs::path& file, std::string_view content, Sync sync) = 0;
-  // rename(2), never across file systems. A missing source is not_found: a race lost. After any other error the
-  // implementation looks whether the rename in fact happened (network file systems) and then answers success.
+  // rename(2), never across file systems. A missing source is not_found: a race lost; a missing target directory is io. After
+  // an error the implementation looks whether the rename in fact happened (a network file system repeats a request whose
+  // reply was lost, and then reports anything, ENOENT too) and answers success if exactly this file is at the target.
   virtual Status rename(const fs::path& from, const fs::path& to, Replace replace) = 0;
   virtual Status sync_directory(const fs::path& directory) = 0;
   // Everything written so far to the file system that holds `directory` (syncfs): for thousands of files at once.

@@ -15,7 +15,8 @@ struct CopyOptions {
   // Relative path ('/' separators) -> leave it and everything below out.
   std::function<bool(const std::string& relative)> excluded = nullptr;
   // A symbolic link whose target lies outside the copied tree but below this directory is replaced by what it points to
-  // (shared kit files). Any other link is copied as a link if it stays inside the tree, else refused with its name.
+  // (shared kit files). Any other link is copied as a link if it stays inside the tree, else refused with its name; an absolute
+  // one never stays inside, because in the copy it would lead back to the original.
   fs::path dereference_below;
   // v0.2's image seeding copies links as they are, wherever they lead.
   bool keep_outside_links = false;
@@ -36,5 +37,9 @@ Status remove_tree(const fs::path& path);
 // SHA-256 over every file's relative path, kind, executable bit and contents (links that the copy would dereference count
 // as their target), sorted by path. Two trees with the same digest give the same workspace.
 Result<std::string> digest_tree(const fs::path& directory, const CopyOptions& options);
+
+// The same over names, sizes, modes, link targets and mtimes in ns, without opening a file: unchanged means (for our own,
+// trusted trees) that digest_tree is unchanged. The converse does not hold.
+Result<std::string> stat_digest_tree(const fs::path& directory, const CopyOptions& options);
 
 }  // namespace arena
