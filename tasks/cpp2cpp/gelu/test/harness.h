@@ -1,0 +1,1 @@
+../../../kit/cpp/harness.h
