@@ -116,7 +116,9 @@ std::string event_line(const Event& event) {
   if (event.kind == "requeue") return fmt::format("{}: back to pending{}", event.task, about);
   if (event.kind == "corrupt") return fmt::format("{}: set aside{}", event.task, about);
   if (event.kind == "halt") return fmt::format("no further claims{}", about);
+  // Every worker's end is told by the coordinator, which knows how it ended; a worker tells of its own only sometimes.
   const auto worker = event.more.find("worker");
+  if (event.kind == "worker_exit" && worker == event.more.end()) return "";
   const std::string& who = worker == event.more.end() ? event.writer : worker->second;
   if (event.kind == "worker_start") return fmt::format("worker {}: started{}", who, about);
   if (event.kind == "worker_exit") return fmt::format("worker {}: ended{}", who, about);

@@ -16,8 +16,8 @@ namespace {
 // What --dry-run says: nothing is locked, so a live run is described as well.
 Result<int> describe_resume(const Options& options, World& world, const QueueLayout& layout) {
   ARENA_ASSIGN(const StoredRecord stored, read_newest_record(world.disk, layout));
-  std::vector<PlannedTask> added;
-  ARENA_ASSIGN(const PreparedRun run, prepare_resume(options, world, stored.record, &added));
+  ARENA_ASSIGN(const PreparedResume prepared, prepare_resume(options, world, stored.record));
+  const std::vector<PlannedTask>& added = prepared.differences.added;
   ARENA_ASSIGN(const bool has_queue, world.disk.exists(layout.parallel()));
   QueueCounts counts;
   counts.pending = static_cast<std::int64_t>(stored.record.tasks.size());
@@ -28,18 +28,22 @@ Result<int> describe_resume(const Options& options, World& world, const QueueLay
   for (const PlannedTask& task : added) world.console.result(fmt::format("add   {:06} {}", task.index, task.name));
   world.console.result(fmt::format("{}: {} pending, {} running, {} done, {} failed{}, {} added, on {} slots; nothing was changed",
                                    layout.run_name(), counts.pending, counts.running, counts.done, counts.failed,
-                                   options.retry_failed ? " (to be tried again)" : "", added.size(), run.devices.size()));
+                                   options.retry_failed ? " (to be tried again)" : "", added.size(), prepared.run.devices.size()));
   return kAllDone;
 }
 
-// A changed number of attempts or new tasks need a record of their own; workers read the newest one.
-Status record_changes(FileSystem& disk, const QueueLayout& layout, const PreparedRun& run, const StoredRecord& stored,
-                      const std::vector<PlannedTask>& added, bool has_queue) {
-  if (added.empty() && run.record.config.max_attempts == stored.record.config.max_attempts) return {};
-  ARENA_TRY(publish(disk, layout.run_record(stored.number + 1), write_run_record(run.record), Sync::yes, Replace::no));
+// New tasks, repaired configurations or another number of attempts need a record of their own; workers read the newest one.
+Status record_changes(FileSystem& disk, const QueueLayout& layout, const PreparedResume& prepared, const StoredRecord& stored,
+                      bool has_queue) {
+  const PlanComparison& differences = prepared.differences;
+  const RunRecord& record = prepared.run.record;
+  if (differences.added.empty() && differences.repaired.empty() && record.config.max_attempts == stored.record.config.max_attempts) {
+    return {};
+  }
+  ARENA_TRY(publish(disk, layout.run_record(stored.number + 1), write_run_record(record), Sync::yes, Replace::no));
   if (!has_queue) return {};
   // Those that are not there after a crash are made from the record by the next resume.
-  for (const PlannedTask& task : added) ARENA_TRY(enqueue(disk, layout, fresh_descriptor(run.record, layout, task)));
+  for (const PlannedTask& task : differences.added) ARENA_TRY(enqueue(disk, layout, fresh_descriptor(record, layout, task)));
   return {};
 }
 
@@ -55,11 +59,14 @@ Result<Session> reopen(const Options& options, World& world, const QueueLayout& 
     ARENA_ASSIGN(lock, lock_run(layout));
   }
   ARENA_ASSIGN(const StoredRecord stored, read_newest_record(world.disk, layout));
-  std::vector<PlannedTask> added;
-  ARENA_ASSIGN(PreparedRun run, prepare_resume(options, world, stored.record, &added));
+  ARENA_ASSIGN(PreparedResume prepared, prepare_resume(options, world, stored.record));
+  PreparedRun& run = prepared.run;
   for (const std::string& warning : run.warnings) world.console.error("warning: " + warning);
-  for (const PlannedTask& task : added) world.console.line(fmt::format("added: {}", task.name));
-  ARENA_TRY(record_changes(world.disk, layout, run, stored, added, has_queue));
+  for (const PlannedTask& task : prepared.differences.added) world.console.line(fmt::format("added: {}", task.name));
+  for (const PlannedTask& task : prepared.differences.repaired) {
+    world.console.line(fmt::format("{}: its configuration can be used now; arena-coord retry puts it back", task.name));
+  }
+  ARENA_TRY(record_changes(world.disk, layout, prepared, stored, has_queue));
   if (!has_queue) {
     ARENA_TRY(build_queue(world.disk, layout, fresh_descriptors(run.record, layout)));
     ARENA_ASSIGN(lock, lock_run(layout));

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <random>
 
 #include "base/step.h"
@@ -22,25 +21,20 @@ std::string random_run_id() {
 }
 
 void print_plan(const PreparedRun& run, const Options& options, Console& console) {
-  const RunRecord& record = run.record;
-  if (options.json) {
-    nlohmann::ordered_json json;
-    json["agent"] = record.config.agent.template_name;
-    json["target_gpu_model"] = record.config.target_gpu_model;
-    json["devices"] = run.devices;
-    json["tasks"] = nlohmann::ordered_json::array();
-    for (const PlannedTask& task : record.tasks) {
-      json["tasks"].push_back({{"index", task.index}, {"name", task.name}, {"digest", task.digest}});
-    }
-    json["skipped"] = nlohmann::ordered_json::array();
-    for (const SkippedTask& task : record.skipped) json["skipped"].push_back({{"name", task.name}, {"reason", task.reason}});
-    console.result(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
-    return;
+  if (options.json) return console.result(format_plan_json(run.plan));
+  console.result(format_plan(run.plan));
+  console.result(fmt::format("agent {}, target {}, {} slots; nothing was created", run.record.config.agent.template_name,
+                             run.record.config.target_gpu_model, run.devices.size()));
+}
+
+void print_warnings(const PreparedRun& run, const Options& options, Console& console) {
+  for (const std::string& warning : run.warnings) console.error("warning: " + warning);
+  const std::vector<std::string>& more = run.plan.warnings;
+  if (options.verbosity > 0) {
+    for (const std::string& warning : more) console.error("warning: " + warning);
+  } else if (!more.empty()) {
+    console.error(fmt::format("warning: {} remarks on task configurations; -v shows them", more.size()));
   }
-  for (const PlannedTask& task : record.tasks) console.result(fmt::format("run   {:06} {}", task.index, task.name));
-  for (const SkippedTask& task : record.skipped) console.result(fmt::format("skip         {}: {}", task.name, task.reason));
-  console.result(fmt::format("{} tasks to run, {} skipped, on {} slots, with agent {}; nothing was created", record.tasks.size(),
-                             record.skipped.size(), run.devices.size(), record.config.agent.template_name));
 }
 
 // run.yaml first: from then on the run can be resumed, whatever of its queue is there.
@@ -68,14 +62,17 @@ Result<Session> create_run(PreparedRun run, const Options& options, World& world
 int start_run(const Options& options, World& world) {
   auto run = prepare_new_run(options, world);
   if (!run) return report_error(run.error(), world.console);
-  for (const std::string& warning : run->warnings) world.console.error("warning: " + warning);
+  print_warnings(*run, options, world.console);
   if (options.dry_run) {
     print_plan(*run, options, world.console);
     return kAllDone;
   }
-  for (const SkippedTask& task : run->record.skipped) world.console.error(fmt::format("skipped {}: {}", task.name, task.reason));
   if (run->record.tasks.empty()) {
-    return report_error({ErrorCode::invalid_input, "no task is left to run: all selected ones are skipped"}, world.console);
+    return report_error({ErrorCode::invalid_input, "no task is left to run: all selected ones are skipped (--dry-run tells why)"},
+                        world.console);
+  }
+  if (!run->record.skipped.empty()) {
+    world.console.error(fmt::format("warning: {} tasks are skipped (--dry-run tells why)", run->record.skipped.size()));
   }
   auto session = create_run(std::move(*run), options, world);
   if (!session) return report_error(session.error(), world.console);
