@@ -1,6 +1,7 @@
 #include "os/output_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,8 +20,12 @@ OutputFile::OutputFile(fs::path path, Descriptor file, std::uint64_t limit)
 
 Result<OutputFile> OutputFile::create(const fs::path& file, std::uint64_t limit) {
   if (file.empty()) return OutputFile(file, Descriptor(), limit);
-  if (::unlink(file.c_str()) != 0 && errno != ENOENT) {
-    return fail(error_from_errno(errno, "replace output file", file.native()));
+  struct stat there {};
+  if (::lstat(file.c_str(), &there) == 0) {
+    if (!S_ISREG(there.st_mode) && !S_ISLNK(there.st_mode)) {  // root could unlink /dev/null
+      return fail(ErrorCode::refused, fmt::format("cannot replace output file '{}': not a regular file", file.native()));
+    }
+    if (::unlink(file.c_str()) != 0) return fail(error_from_errno(errno, "replace output file", file.native()));
   }
   Descriptor handle = open_at(AT_FDCWD, file.c_str(), O_RDWR | O_CREAT | O_EXCL);
   if (!handle) return fail(error_from_errno(errno, "create output file", file.native()));

@@ -20,7 +20,7 @@ class FailingFileSystem final : public FileSystem {
     ErrorCode code = ErrorCode::io;
     When when = When::before;
     bool all_later_too = false;  // the disk stays broken: what follows fails before doing anything
-    std::vector<std::string> kinds;
+    std::vector<std::string> kinds = {};
   };
   void fail_at(Fault fault);
   void reset();  // no fault, counter at 0, empty log
