@@ -17,6 +17,7 @@ namespace {
 
 CauseClass cause_of_error(AttemptPhase phase, ErrorCode code) {
   if (code == ErrorCode::cancelled) return CauseClass::cancelled;
+  if (code == ErrorCode::refused) return CauseClass::task_error;  // the task is not the one that was planned
   if (code == ErrorCode::no_space || code == ErrorCode::io) return CauseClass::infra_error;
   switch (phase) {
     case AttemptPhase::setup:

@@ -8,6 +8,7 @@
 #include "model/worker_record.h"
 #include "os/environment.h"
 #include "os/file_lock.h"
+#include "queue/event_ledger.h"
 #include "worker/options.h"
 #include "worker/worker_log.h"
 #include "worker/worker_loop.h"
@@ -65,8 +66,12 @@ Status announce(FileSystem& disk, Clock& clock, const QueueLayout& layout, const
   record.started_at = format_utc(clock.now());
   record.version = ARENA_VERSION;
   ARENA_TRY(publish(disk, layout.worker_record(setup.worker_id), write_worker_record(record), Sync::no, Replace::no));
-  return append_event(disk, layout, {.time = record.started_at, .kind = "worker_start", .writer = setup.worker_id,
-                                     .more = {{"device", setup.device}}});
+  Event start;
+  start.time = record.started_at;
+  start.kind = "worker_start";
+  start.writer = setup.worker_id;
+  start.more["device"] = setup.device;
+  return append_event(disk, layout, start);
 }
 
 int exit_code(WorkerExit code) { return static_cast<int>(code); }
@@ -87,9 +92,13 @@ int work(const WorkerOptions& options, const QueueLayout& layout) {
   spdlog::info("worker {} of {} on {}", setup->worker_id, setup->run.run_name, setup->device);
   WorkerLoop loop(*setup, layout, disk, clock, runner, [&runner] { return runner.end_descendants(); });
   const WorkerExit left = loop.run();
+  Event exit;
+  exit.time = format_utc(clock.now());
+  exit.kind = "worker_exit";
+  exit.writer = setup->worker_id;
+  exit.more["code"] = std::to_string(exit_code(left));
   // The ledger's last word is for people; the exit code is what counts.
-  static_cast<void>(append_event(disk, layout, {.time = format_utc(clock.now()), .kind = "worker_exit",
-                                                .writer = setup->worker_id, .more = {{"code", std::to_string(exit_code(left))}}}));
+  static_cast<void>(append_event(disk, layout, exit));
   return exit_code(left);
 }
 

@@ -78,10 +78,9 @@ std::string explain_failure(const std::string& line, const CommandRun& run) {
 }
 
 const std::vector<std::string>& device_environment_names() {
-  static const std::vector<std::string> names = {
-      "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "NVIDIA_*",
-      "PYTORCH_ROCM_ARCH",    "AMDGPU_TARGETS",      "GPU_TARGETS",          "ROCM_*",             "HIP_*",
-      "HSA_*",                "CUDA_*",              "AGENT_KERNEL_ARENA_*", "LD_LIBRARY_PATH",    "PYTHONPATH"};
+  static const std::vector<std::string> names = {"ROCR_VISIBLE_DEVICES", "CUDA_*", "GPU_DEVICE_ORDINAL", "NVIDIA_*",
+                                                 "PYTORCH_ROCM_ARCH",    "HIP_*",  "AMDGPU_TARGETS",     "ROCM_*",
+                                                 "GPU_TARGETS",          "HSA_*",  "AGENT_KERNEL_ARENA_*"};
   return names;
 }
 

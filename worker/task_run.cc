@@ -19,6 +19,10 @@ EnvironmentMap visible_environment(const EnvironmentMap& environment) {
   return visible;
 }
 
+// A clone may have to go through a proxy; the address can hold a password, so that nothing else gets it.
+const std::vector<std::string> kProxyNames = {"http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"};
+constexpr const char* kSetupSide = "setup";
+
 CandidateRecord record_of(const TaskDescriptor& descriptor) {
   CandidateRecord record;
   record.run_id = descriptor.run_id;
@@ -83,7 +87,7 @@ Status TaskRun::begin(AttemptPhase phase) {
     phase_start_ = now;
     phase_ = phase;
   }
-  return hooks_.report(phase, {});
+  return phase == AttemptPhase::publication ? Status() : hooks_.report(phase, {});
 }
 
 Status TaskRun::prepare() {
@@ -133,7 +137,7 @@ Status TaskRun::obtain_seed() {
     CommandSettings settings;
     settings.log_directory = directory_.logs();
     settings.output_limit = setup_.run.config.output_limit_bytes;
-    ARENA_ASSIGN(settings.environment, environment_for("setup"));
+    ARENA_ASSIGN(settings.environment, environment_for(kSetupSide));
     RepositoryCache cache(runner_, disk_, setup_.cache_directory);
     ARENA_ASSIGN(const RepositoryClone clone, cache.obtain(repository, settings, setup_.run.config.setup_timeout));
     const std::string& name = repository.subdirectory;
@@ -148,7 +152,7 @@ Status TaskRun::make_copy(const fs::path& target, Solution solution) {
   const RepositorySource& repository = spec_.repository;
   if (!repository.install_every_setup || repository.post_clone_install.empty() || !source_.seed) return {};
   CommandSettings settings{target / source_.seed->name, {}, directory_.logs(), setup_.run.config.output_limit_bytes, ""};
-  ARENA_ASSIGN(settings.environment, environment_for("setup"));
+  ARENA_ASSIGN(settings.environment, environment_for(kSetupSide));
   return install_repository(runner_, repository, settings, setup_.run.config.setup_timeout,
                             "install_" + target.filename().string());
 }
@@ -189,8 +193,8 @@ Result<AgentRun> TaskRun::start_agent() {
   const PromptInput input{spec_,     setup_.run.architecture,      workspace_path_,
                           editable_, config.agent.max_iterations, config.agent.python_path.value_or("")};
   ARENA_ASSIGN(const std::string prompt, build_prompt(setup_.data_directory / "prompts", input));
-  ARENA_TRY(publish(disk_, directory_.prompt(), prompt, Sync::no, Replace::yes));
-  ARENA_TRY(publish(disk_, directory_.logs() / "prompt.md", prompt, Sync::no, Replace::yes));
+  ARENA_TRY(arena::publish(disk_, directory_.prompt(), prompt, Sync::no, Replace::yes));
+  ARENA_TRY(arena::publish(disk_, directory_.logs() / "prompt.md", prompt, Sync::no, Replace::yes));
   AgentPlace place{descriptor_.task_name, workspace_path_, directory_.prompt(), directory_.logs() / "agent.log", {},
                    config.output_limit_bytes};
   ARENA_ASSIGN(place.environment, environment_for("agent"));
@@ -233,7 +237,6 @@ Status TaskRun::evaluate() {
 
 Status TaskRun::publish() {
   ARENA_TRY(begin(AttemptPhase::publication));
-  facts_.durations_ms.erase(std::string(name_of(AttemptPhase::publication)));
   const TaskResult result = make_result(facts_);
   const std::string text = write_task_result(result);
   ARENA_TRY(publish_results(*workspace_, directory_.logs(), facts_.baseline.cases, facts_.verdict.performance.cases, text));
@@ -248,6 +251,7 @@ Result<EnvironmentMap> TaskRun::environment_for(const std::string& side) {
   ARENA_TRY(make_directories(disk_, directory_.home(side)));
   ARENA_ASSIGN(EnvironmentMap environment, private_environment(directory_.home(side)));
   environment.merge(visible_environment(setup_.environment));
+  if (side == kSetupSide) environment.merge(select_environment(setup_.environment, kProxyNames));
   environment["ARENA_WORKER"] = setup_.run.run_id + "/" + setup_.worker_id;
   return environment;
 }

@@ -11,7 +11,7 @@
 #include "os/directory_handle.h"
 #include "os/file_system.h"
 #include "os/process.h"
-#include "queue/task_queue.h"
+#include "queue/queue_layout.h"
 #include "worker/attempt_outcome.h"
 #include "worker/attempt_result.h"
 #include "worker/agent.h"

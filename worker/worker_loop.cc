@@ -2,7 +2,22 @@
 
 #include <spdlog/spdlog.h>
 
+#include "queue/event_ledger.h"
+#include "queue/halt.h"
+
 namespace arena {
+
+namespace {
+
+Event event_of(const char* kind, const TaskDescriptor& descriptor) {
+  Event event;
+  event.kind = kind;
+  event.task = descriptor.task_name;
+  event.attempt = descriptor.attempt;
+  return event;
+}
+
+}  // namespace
 
 WorkerLoop::WorkerLoop(const WorkerSetup& setup, const QueueLayout& layout, FileSystem& disk, Clock& clock,
                        ProcessRunner& runner, std::function<Result<int>()> end_processes)
@@ -20,6 +35,11 @@ WorkerExit WorkerLoop::run() {
       spdlog::info("asked to stop");
       return WorkerExit::stopped;
     }
+    const auto halted = disk_.exists(layout_.worker_halt(setup_.worker_id));
+    if (halted && *halted) {
+      spdlog::info("asked to claim no more");
+      return WorkerExit::stopped;
+    }
     const auto claimed = queue_.claim();
     if (!claimed) {
       spdlog::error("cannot claim a task: {}", claimed.error().message);
@@ -27,9 +47,9 @@ WorkerExit WorkerLoop::run() {
       return WorkerExit::cannot_go_on;
     }
     if (!*claimed) {
-      const bool halted = claimed->error() == NoClaim::halted;
-      spdlog::info(halted ? "halted: no further task is claimed" : "no task is left to claim");
-      if (halted) return WorkerExit::stopped;
+      const bool run_halted = claimed->error() == NoClaim::halted;
+      spdlog::info(run_halted ? "the run is halted: no further task is claimed" : "no task is left to claim");
+      if (run_halted) return WorkerExit::stopped;
       return some_failed_ ? WorkerExit::some_failed : WorkerExit::all_done;
     }
     switch (execute(**claimed)) {
@@ -48,7 +68,7 @@ WorkerLoop::Next WorkerLoop::execute(const Claim& claim) {
   hooks.end_processes = end_processes_;
   hooks.report = [&](AttemptPhase phase, const fs::path& log) { return report_phase(descriptor, phase, log); };
   AttemptOutcome outcome;
-  if (const Status recorded = record({.kind = "claim", .task = descriptor.task_name, .attempt = descriptor.attempt}); !recorded) {
+  if (const Status recorded = record(event_of("claim", descriptor)); !recorded) {
     outcome = outcome_of_error(AttemptPhase::setup, recorded.error());
   } else {
     outcome = TaskRun(setup_, layout_, disk_, clock_, runner_, descriptor, hooks).run();
@@ -73,11 +93,10 @@ WorkerLoop::Next WorkerLoop::settle(const Claim& claim, const AttemptOutcome& ou
   if (!moved) return after_failed_move(claim, moved.error());
   if (next.state == QueueState::failed) some_failed_ = true;
 
-  const Status recorded = record({.kind = "end",
-                                  .task = claim.descriptor.task_name,
-                                  .attempt = claim.descriptor.attempt,
-                                  .cause = std::string(name_of(outcome.cause)),
-                                  .message = outcome.message});
+  Event end = event_of("end", claim.descriptor);
+  end.cause = std::string(name_of(outcome.cause));
+  end.message = outcome.message;
+  const Status recorded = record(std::move(end));
   if (!outcome.processes_left.empty()) {
     spdlog::error("processes of task {} cannot be ended: {}", claim.descriptor.task_name, outcome.processes_left);
     return Next::leave_broken;
@@ -105,10 +124,8 @@ WorkerLoop::Next WorkerLoop::after_failed_move(const Claim& claim, const Error& 
 
 Status WorkerLoop::report_phase(const TaskDescriptor& descriptor, AttemptPhase phase, const fs::path& log) {
   if (log.empty()) spdlog::info("task {}: {}", descriptor.task_name, name_of(phase));
-  Event event{.kind = "phase",
-              .task = descriptor.task_name,
-              .attempt = descriptor.attempt,
-              .phase = std::string(name_of(phase))};
+  Event event = event_of("phase", descriptor);
+  event.phase = std::string(name_of(phase));
   if (!log.empty()) {
     event.more["log"] = log.string();
     spdlog::debug("task {}: output goes to {}", descriptor.task_name, log.string());

@@ -1,5 +1,7 @@
 #pragma once
 // Claims tasks, has each one run, and moves it on, until nothing is left to claim. Single-threaded.
+#include "model/event.h"
+#include "queue/task_queue.h"
 #include "worker/task_run.h"
 
 namespace arena {
