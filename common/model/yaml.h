@@ -90,6 +90,7 @@ class YamlWriter {
   YamlWriter& integer(std::string_view key, std::int64_t value);
   YamlWriter& number(std::string_view key, double value);            // shortest text that reads back the same; always with . or e+
   YamlWriter& boolean(std::string_view key, bool value);
+  YamlWriter& flow(std::string_view key, std::string_view value);    // one line that is YAML already, such as canonical_json
   YamlWriter& string_list(std::string_view key, const std::vector<std::string>& values);  // [] when empty
   YamlWriter& begin_mapping(std::string_view key);
   YamlWriter& end_mapping();
