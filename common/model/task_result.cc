@@ -8,7 +8,7 @@
 
 #include "base/sealed_text.h"
 #include "base/text.h"
-#include "model/yaml.h"
+#include "model/sealed_yaml.h"
 
 namespace arena {
 
@@ -227,17 +227,12 @@ std::string write_task_result(const TaskResult& result) {
 }
 
 Result<TaskResult> read_task_result(std::string_view text, const std::string& name) {
-  ARENA_ASSIGN(const std::string_view body, unseal(text, name));
-  ARENA_ASSIGN(const YamlNode document, parse_yaml(body, name));
+  ARENA_ASSIGN(const YamlNode document, parse_sealed_yaml(text, name));
   MappingReader reader(document, name, "");
-  const auto version = reader.integer("schema_version", 1, kLargest);
-  if (version && *version > kTaskResultSchemaVersion) {
-    return fail(ErrorCode::unsupported, fmt::format("'{}' was written by a newer arena: its schema_version is {}, ours {}",
-                                                    name, *version, kTaskResultSchemaVersion));
-  }
+  ARENA_TRY(check_schema_version(reader, name, kTaskResultSchemaVersion));
   TaskResult result;
   read_measured(reader, result);
-  for (const char* key : {"schema_version", "pass_compilation", "pass_correctness", "attempt"}) {
+  for (const char* key : {"pass_compilation", "pass_correctness", "attempt"}) {
     const YamlNode* node = reader.node(key);
     if (node == nullptr || node->is_null()) reader.add_error(reader.line_of(key), key, "required, but missing");
   }
@@ -253,7 +248,7 @@ Result<TaskResult> read_task_result(std::string_view text, const std::string& na
   result.changed_files = reader.string_list("changed_files").value_or(std::vector<std::string>{});
   result.ignored_changes = reader.string_list("ignored_changes").value_or(std::vector<std::string>{});
   result.not_measured = read_map(reader, "not_measured", yaml_string);
-  ARENA_TRY(reader.finish(UnknownKeys::ignore, nullptr));
+  ARENA_TRY(reader.finish(UnknownKeys::ignore, nullptr).map_error(as_corrupt));
   return result;
 }
 
