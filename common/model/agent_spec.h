@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/placeholders.h"
 #include "base/result.h"
 #include "model/run_config.h"
 
@@ -25,8 +26,15 @@ struct AgentSpec {
   std::int64_t default_timeout_seconds = 3600;
 };
 
+// `name` is the agent's name; messages name the file as <name>.yaml.
 Result<AgentSpec> parse_agent_spec(std::string_view text, const std::string& name);
-// An error if `settings` asks for what this agent cannot take ("effort" for an agent without it).
+
+// Placeholders that come from the configuration: {model}, {effort}, {max_iterations}, {max_budget_usd}, {python_path}, each
+// only if it is set. Beside them argv may name {workspace}, {prompt_file} and {task_name}.
+PlaceholderValues setting_placeholders(const AgentSettings& settings);
+
+// An error if `settings` asks for what this agent cannot take ("effort" for an agent without it), or if a word of its command
+// line names a placeholder that has no value.
 Status check_agent_settings(const AgentSpec& spec, const AgentSettings& settings);
 
 }  // namespace arena

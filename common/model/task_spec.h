@@ -45,7 +45,8 @@ struct TaskSpec {
   int schema_version = 1;
   std::string task_type;                   // hip2hip, torch2hip, …, cpp2cpp
   std::vector<std::string> source_files;
-  std::string target_file;                 // empty if not given
+  std::string target_file;                 // the first of target_files, empty if none
+  std::vector<std::string> target_files;   // target_file_path: one or several
   std::vector<std::string> target_functions;
   std::vector<std::string> editable_sources;  // v1's rare key
   std::vector<EditableScope> editable;     // v2
@@ -59,11 +60,12 @@ struct TaskSpec {
   std::string unsupported;                 // why arena cannot run it yet ("schema v2 runner protocol"); empty: it can
 };
 
+// Errors are invalid_input with file:line and key. A v2 task is checked in full although arena cannot run it yet.
 Result<TaskSpec> parse_task_spec(std::string_view text, const std::string& name, std::vector<std::string>* warnings);
 
-// Files that a candidate may change, as the evaluation takes them over from the agent's tree: v1: target_file where given,
+// Files that a candidate may change, as the evaluation takes them over from the agent's tree: v1: target_files where given,
 // else source_files (plus editable_sources). Empty means that the whole tree minus protected files is the candidate
-// (repository, image_kernel, and instruction2triton without sources: see harness_guard.h).
+// (repository and image_kernel without editable_sources, instruction2triton without sources: see harness_guard.h).
 std::vector<std::string> editable_files(const TaskSpec& spec);
 
 // Why the task is not for this architecture, or empty. FORMATS 1.2.

@@ -65,6 +65,7 @@ class MappingReader {
   std::int64_t required_integer(std::string_view key, std::int64_t minimum, std::int64_t maximum);
   bool is_explicit_null(std::string_view key);
   void ignore(std::string_view key) { node(key); }           // known, but not read here
+  std::string context_of(std::string_view key) const;       // the dotted path of a key of this mapping
   void add_error(int line, std::string_view key, std::string_view problem);
 
   // Unknown keys become errors or lines in *warnings, each naming the nearest known key.
@@ -73,7 +74,6 @@ class MappingReader {
  private:
   template <class T>
   std::optional<T> read(std::string_view key, Result<T> (*convert)(const YamlNode&));
-  std::string dotted(std::string_view key) const;
   const YamlNode* node_;
   std::string name_;
   std::string context_;

@@ -98,7 +98,7 @@ MappingReader::MappingReader(const YamlNode& node, std::string name, std::string
                                                        context_.empty() ? "" : ": ", problem)};
 }
 
-std::string MappingReader::dotted(std::string_view key) const {
+std::string MappingReader::context_of(std::string_view key) const {
   return context_.empty() ? std::string(key) : fmt::format("{}.{}", context_, key);
 }
 
@@ -111,7 +111,7 @@ int MappingReader::line_of(std::string_view key) const {
 
 void MappingReader::add_error(int line, std::string_view key, std::string_view problem) {
   if (error_) return;
-  error_ = Error{ErrorCode::invalid_input, fmt::format("{}:{}: {}: {}", name_, line, dotted(key), problem)};
+  error_ = Error{ErrorCode::invalid_input, fmt::format("{}:{}: {}: {}", name_, line, context_of(key), problem)};
 }
 
 const YamlNode* MappingReader::node(std::string_view key) {
@@ -174,11 +174,11 @@ Status MappingReader::finish(UnknownKeys unknown, std::vector<std::string>* warn
     if (unknown == UnknownKeys::ignore || error_) break;
     if (std::find(known_.begin(), known_.end(), entry.key) != known_.end()) continue;
     const auto nearest = nearest_word(entry.key, known_);
-    const std::string problem = nearest ? fmt::format("unknown key; did you mean {}?", dotted(*nearest)) : "unknown key";
+    const std::string problem = nearest ? fmt::format("unknown key; did you mean {}?", context_of(*nearest)) : "unknown key";
     if (unknown == UnknownKeys::error) {
       add_error(entry.key_line, to_printable_utf8(entry.key), problem);
     } else if (warnings != nullptr) {
-      warnings->push_back(fmt::format("{}:{}: {}: {}", name_, entry.key_line, dotted(to_printable_utf8(entry.key)), problem));
+      warnings->push_back(fmt::format("{}:{}: {}: {}", name_, entry.key_line, context_of(to_printable_utf8(entry.key)), problem));
     }
   }
   if (error_) return fail(*error_);

@@ -126,6 +126,7 @@ Status requeue_finished(FileSystem& disk, const QueueLayout& layout, QueueState 
   TaskDescriptor descriptor = std::move(*read);
   descriptor.status = DescriptorStatus::pending;
   descriptor.uncounted = descriptor.attempt;
+  descriptor.evaluations = 0;
   descriptor.worker_id.clear();
   descriptor.result_digest.clear();
   // The old result still stands: without its claimer's name it does not count for the next attempt.
