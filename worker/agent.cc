@@ -11,16 +11,12 @@ namespace arena {
 
 namespace {
 
-// A setting that is neither configured nor given a default has no placeholder: an argv that names it says so when it is used.
+// A setting that is not configured has no placeholder: an argv that names it is an error.
 PlaceholderValues placeholder_values(const AgentSettings& settings, const AgentPlace& place) {
-  PlaceholderValues values{{"workspace", place.workspace.string()},
-                           {"prompt_file", place.prompt_file.string()},
-                           {"task_name", place.task_name}};
-  if (settings.model) values["model"] = *settings.model;
-  if (settings.effort) values["effort"] = *settings.effort;
-  if (settings.max_iterations) values["max_iterations"] = std::to_string(*settings.max_iterations);
-  if (settings.max_budget_usd) values["max_budget_usd"] = fmt::format("{}", *settings.max_budget_usd);
-  if (settings.python_path) values["python_path"] = *settings.python_path;
+  PlaceholderValues values = setting_placeholders(settings);
+  values["workspace"] = place.workspace.string();
+  values["prompt_file"] = place.prompt_file.string();
+  values["task_name"] = place.task_name;
   return values;
 }
 

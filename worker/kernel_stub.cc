@@ -32,11 +32,16 @@ bool defines(std::string_view line, std::string_view name) {
   return starts_with(line, name) && (line.size() == name.size() || !is_word(line[name.size()]));
 }
 
-// The text after the definition's colon: the first one outside brackets, as annotations and defaults may hold others.
+// The text after the definition's colon: the first one outside brackets and quotes, as annotations and defaults hold
+// others.
 std::string_view body_of(std::string_view definition) {
   int depth = 0;
   for (std::size_t i = 0; i < definition.size(); ++i) {
     const char c = definition[i];
+    if (c == '"' || c == '\'') {
+      i = std::min(definition.find(c, i + 1), definition.size());
+      continue;
+    }
     if (c == '(' || c == '[' || c == '{') ++depth;
     if (c == ')' || c == ']' || c == '}') --depth;
     if (c == ':' && depth == 0) return definition.substr(i + 1);

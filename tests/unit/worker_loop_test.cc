@@ -35,6 +35,8 @@ class QueueWorld : public WorkerWorld {
     }
     REQUIRE(build_queue(disk, layout, descriptors));
     setup.run.run_name = layout.run_name();
+    setup.run.arena_version = "0.1.0";
+    setup.run.launcher = "local";
     setup.run.created_at = "2026-12-01T10:15:00.000Z";
     setup.run.config.tasks = {"all"};
     setup.run.config.agent.template_name = "oracle";

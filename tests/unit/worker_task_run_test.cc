@@ -183,7 +183,7 @@ TEST_CASE_FIXTURE(WorkerWorld, "a candidate file that is a link, a FIFO or gone 
 
 TEST_CASE_FIXTURE(WorkerWorld, "what an agent writes into other places of its attempt is not used") {
   add_task(kTask, shell_kernel_files());
-  use_agent("a=$(dirname \"$HOME\")/..; a=${HOME%/home/*}; mkdir -p $a/evaluation/src; echo 'answer=42; cost=1' > $a/evaluation/src/kernel.sh;"
+  use_agent("a=${{HOME%/home/*}}; mkdir -p $a/evaluation/src; echo 'answer=42; cost=1' > $a/evaluation/src/kernel.sh;"
             "echo 'answer=42; cost=1' > $a/baseline/src/kernel.sh");
   const TaskResult result = complete(kTask);
   CHECK(result.speedup_ratio == doctest::Approx(1));
