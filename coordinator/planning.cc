@@ -1,0 +1,156 @@
+#include "coordinator/planning.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <thread>
+
+#include "base/digest.h"
+#include "base/text.h"
+#include "coordinator/catalog.h"
+#include "coordinator/task_digests.h"
+#include "model/agent_spec.h"
+
+namespace arena {
+
+namespace {
+
+Result<std::string> read_input(FileSystem& disk, const fs::path& file) {
+  auto text = disk.read(file);
+  // Whatever is wrong with a file that the user named is the user's to mend.
+  if (!text) return fail(ErrorCode::invalid_input, text.error().message);
+  return text;
+}
+
+Result<fs::path> tasks_directory_of(const fs::path& given) {
+  boost::system::error_code error;
+  const fs::path directory = fs::canonical(given, error);
+  if (error || !fs::is_directory(directory, error)) {
+    return fail(ErrorCode::invalid_input, fmt::format("there is no tasks directory '{}'; give --tasks-dir", given.string()));
+  }
+  return directory;
+}
+
+std::string known_agents(FileSystem& disk, const fs::path& directory) {
+  std::string known;
+  auto names = disk.list(directory);
+  if (!names) return known;
+  std::sort(names->begin(), names->end());
+  for (const std::string& name : *names) {
+    if (name.ends_with(".yaml")) known += (known.empty() ? "" : ", ") + name.substr(0, name.size() - 5);
+  }
+  return known;
+}
+
+// The worker checks again; but here nothing exists yet.
+Result<AgentSpec> check_agent(FileSystem& disk, const fs::path& data, const AgentSettings& settings) {
+  const fs::path file = data / "agents" / (settings.template_name + ".yaml");
+  const auto text = disk.read(file);
+  if (!text) {
+    return fail(ErrorCode::invalid_input, fmt::format("agent.template: there is no agent '{}'; known are {}", settings.template_name,
+                                                      known_agents(disk, data / "agents")));
+  }
+  ARENA_ASSIGN(AgentSpec spec, parse_agent_spec(*text, settings.template_name));
+  ARENA_TRY(check_agent_settings(spec, settings));
+  return spec;
+}
+
+// Fills in everything but identity: what is asked, what is there.
+Result<PreparedRun> prepare(const Options& options, const World& world, RunConfig config, const fs::path& tasks_directory,
+                            const std::vector<PlannedTask>& known) {
+  PreparedRun run;
+  if (options.max_attempts) config.max_attempts = *options.max_attempts;
+  ARENA_ASSIGN(const AgentSpec agent, check_agent(world.disk, world.paths.data, config.agent));
+  run.environment_names = agent.environment_names;
+  run.environment_names.insert(run.environment_names.end(), config.agent.env.begin(), config.agent.env.end());
+
+  RunRecord& record = run.record;
+  ARENA_ASSIGN(const fs::path tasks, tasks_directory_of(tasks_directory));
+  record.tasks_directory = tasks.string();
+  record.architecture = architecture_of_model(config.target_gpu_model).value_or("");
+  ARENA_ASSIGN(const std::vector<CatalogTask> selected, load_catalog(tasks, config.tasks));
+  ARENA_ASSIGN(run.plan, make_run_plan(selected, record.architecture));
+  add_task_digests(run.plan, tasks, known);
+  ARENA_ASSIGN(run.devices, choose_devices(options, config, run.plan.tasks.size(), std::thread::hardware_concurrency()));
+
+  record.arena_version = ARENA_VERSION;
+  record.config_file = options.config.string();
+  record.launcher = options.launcher;
+  record.devices = run.devices;
+  record.config_digest = sha256_hex(canonical_text(config));
+  record.config = std::move(config);
+  record.tasks = run.plan.tasks;
+  record.skipped = run.plan.skipped;
+  return run;
+}
+
+Result<RunConfig> read_config(FileSystem& disk, const fs::path& file, std::vector<std::string>* warnings) {
+  ARENA_ASSIGN(const std::string text, read_input(disk, file));
+  return parse_run_config(text, file.string(), warnings);
+}
+
+// The stored plan with what a resume may add to it: old indexes stay, whatever the order of names is now.
+std::vector<PlannedTask> merged_tasks(const std::vector<PlannedTask>& before, const PlanComparison& differences) {
+  std::vector<PlannedTask> tasks = before;
+  for (const PlannedTask& repaired : differences.repaired) {
+    const auto old = std::find_if(tasks.begin(), tasks.end(), [&](const PlannedTask& task) { return task.index == repaired.index; });
+    if (old != tasks.end()) *old = repaired;
+  }
+  tasks.insert(tasks.end(), differences.added.begin(), differences.added.end());
+  return tasks;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> choose_devices(const Options& options, const RunConfig& config, std::size_t tasks, unsigned cores) {
+  const bool cpu = equals_ignoring_case(config.target_gpu_model, "CPU");
+  if (!cpu && !options.cpu_slots) {
+    return fail(ErrorCode::invalid_input, fmt::format("target_gpu_model is {}, but GPU devices are not available in this build yet; "
+                                                      "give --cpu-slots N to run on the CPU all the same", config.target_gpu_model));
+  }
+  const std::int64_t usual = static_cast<std::int64_t>(std::min<std::size_t>(std::max(1U, cores), std::max<std::size_t>(1, tasks)));
+  std::vector<std::string> devices;
+  for (std::int64_t slot = 0; slot < options.cpu_slots.value_or(usual); ++slot) devices.push_back(fmt::format("cpu slot {}", slot));
+  return devices;
+}
+
+Result<PreparedRun> prepare_new_run(const Options& options, const World& world) {
+  std::vector<std::string> warnings;
+  ARENA_ASSIGN(RunConfig config, read_config(world.disk, options.config, &warnings));
+  const fs::path tasks = options.tasks_directory.empty() ? world.paths.data / "tasks" : options.tasks_directory;
+  ARENA_ASSIGN(PreparedRun run, prepare(options, world, std::move(config), tasks, {}));
+  run.warnings = std::move(warnings);
+  return run;
+}
+
+Result<PreparedResume> prepare_resume(const Options& options, const World& world, const RunRecord& stored) {
+  std::vector<std::string> warnings;
+  RunConfig config = stored.config;
+  if (!options.config.empty()) {
+    ARENA_ASSIGN(config, read_config(world.disk, options.config, &warnings));
+    // Names of places are the run's own for good.
+    config.workspace_directory_prefix = stored.config.workspace_directory_prefix;
+    config.log_directory = stored.config.log_directory;
+  }
+  Options remembered = options;
+  if (!options.cpu_slots) remembered.cpu_slots = static_cast<std::int64_t>(stored.devices.size());
+  const fs::path tasks = options.tasks_directory.empty() ? fs::path(stored.tasks_directory) : options.tasks_directory;
+  PreparedResume prepared;
+  ARENA_ASSIGN(prepared.run, prepare(remembered, world, std::move(config), tasks, stored.tasks));
+  prepared.run.warnings = std::move(warnings);
+  RunRecord& record = prepared.run.record;
+  prepared.differences = compare_plans(stored, record);
+  if (prepared.differences.is_refused()) {
+    return fail(ErrorCode::refused,
+                fmt::format("{} cannot be resumed: its results would be mixed with those of something else; undo this, or start a "
+                            "new run\n{}", stored.run_name, trim(prepared.differences.describe())));
+  }
+  record.run_id = stored.run_id;
+  record.run_name = stored.run_name;
+  record.created_at = stored.created_at;
+  record.tool_versions = stored.tool_versions;
+  if (record.config_file.empty()) record.config_file = stored.config_file;
+  record.tasks = merged_tasks(stored.tasks, prepared.differences);
+  return prepared;
+}
+
+}  // namespace arena
