@@ -23,9 +23,11 @@ TaskSpec spec_of(const std::string& type) {
   return spec;
 }
 
-std::string prompt_of(const TaskSpec& spec, const std::string& architecture = "", std::vector<std::string> editable = {"src/k.cc"},
+std::string prompt_of(const TaskSpec& spec, const std::string& architecture = "",
+                      std::vector<std::string> editable = {"src/k.cc"},
                       std::optional<std::int64_t> iterations = {}, const std::string& python = "") {
-  const auto prompt = build_prompt(kPrompts, {spec, architecture, "/w/task", std::move(editable), iterations, python});
+  const auto prompt =
+      build_prompt(kPrompts, {spec, architecture, "/w/task", std::move(editable), iterations, python});
   if (!prompt) FAIL(prompt.error().message);
   return *prompt;
 }
@@ -44,16 +46,17 @@ bool in_order(const std::string& text, const std::vector<std::string>& parts) {
 
 TEST_CASE("the sections of a prompt come in v0.2's order") {
   const std::string prompt = prompt_of(spec_of("hip2hip"), "gfx942", {"src/k.cc"}, 3, "/opt/py");
-  CHECK(in_order(prompt, {"# Your role", "## Sources", "src/k.cc", "kernel", "## What must stay", "gfx942", "## Commands", "make",
-                          "make check", "make bench", "## What counts", "## When you are done", "/w/task", "up to 3 versions",
-                          "/opt/py"}));
+  CHECK(in_order(prompt, {"# Your role", "## Sources", "src/k.cc", "kernel", "## What must stay", "gfx942",
+                          "## Commands", "make", "make check", "make bench", "## What counts",
+                          "## When you are done", "/w/task", "up to 3 versions", "/opt/py"}));
 }
 
 TEST_CASE("every task type has a persona, unknown ones the generic one") {
   const std::string generic = prompt_of(spec_of("fortran2zig"));
   CHECK(contains(generic, "performance engineer"));
-  for (const char* type : {"hip2hip", "cuda2hip", "triton2triton", "instruction2triton", "torch2hip", "torch2flydsl", "triton2flydsl",
-                           "flydsl2flydsl", "repository", "image_kernel", "cpp2cpp"}) {
+  for (const char* type :
+       {"hip2hip", "cuda2hip", "triton2triton", "instruction2triton", "torch2hip", "torch2flydsl",
+        "triton2flydsl", "flydsl2flydsl", "repository", "image_kernel", "cpp2cpp"}) {
     const std::string prompt = prompt_of(spec_of(type));
     CHECK_MESSAGE(prompt.substr(0, 200) != generic.substr(0, 200), type);
   }
@@ -67,7 +70,8 @@ TEST_CASE("a task's own texts take the place of ours") {
   spec.prompt.cheatsheet = "Own cheatsheet.";
   spec.prompt.output_format = "Own output format.";
   const std::string prompt = prompt_of(spec);
-  CHECK(in_order(prompt, {"int own_source{};", "Own instructions with {braces}.", "make check", "Own output format.", "Own cheatsheet."}));
+  CHECK(in_order(prompt, {"int own_source{};", "Own instructions with {braces}.", "make check",
+                          "Own output format.", "Own cheatsheet."}));
   CHECK_FALSE(contains(prompt, "## Sources"));
   CHECK_FALSE(contains(prompt, "## When you are done"));
   CHECK_FALSE(contains(prompt, "Reminders for C++"));

@@ -17,7 +17,8 @@ class RepositoryWorld : public WorkerWorld {
  public:
   void git(const std::string& arguments) {
     ProcessSpec spec;
-    spec.argv = {"/bin/sh", "-c", "git -c user.name=t -c user.email=t@t -c init.defaultBranch=main " + arguments};
+    spec.argv = {"/bin/sh", "-c",
+                 "git -c user.name=t -c user.email=t@t -c init.defaultBranch=main " + arguments};
     spec.environment = current_environment();
     spec.environment["HOME"] = root.string();
     spec.working_directory = root / "upstream" / "lib";
@@ -41,7 +42,8 @@ class RepositoryWorld : public WorkerWorld {
   }
   std::string url() const { return "file://" + (root / "upstream" / "lib").string(); }
   Files task_files(const std::string& more = "") {
-    return {{"config.yaml", "task_type: repository\nrepository_language: hip\nrepo_url: " + url() + "\n" + more +
+    return {{"config.yaml", "task_type: repository\nrepository_language: hip\nrepo_url: " + url() + "\n" +
+                                more +
                                 "compile_command: ['cd lib && sh -n src/kernel.sh']\n"
                                 "correctness_command: ['cd lib && sh test/check.sh']\n"
                                 "performance_command: ['cd lib && sh test/time.sh && cp -r build ..']\n"}};
@@ -51,7 +53,8 @@ class RepositoryWorld : public WorkerWorld {
     settings.environment = current_environment();
     settings.log_directory = root / "logs";
     fs::create_directories(settings.log_directory);
-    const auto clone = RepositoryCache(runner, disk, root / "cache").obtain(source, settings, std::chrono::seconds(60));
+    const auto clone =
+        RepositoryCache(runner, disk, root / "cache").obtain(source, settings, std::chrono::seconds(60));
     if (!clone) FAIL(clone.error().message);
     return *clone;
   }
@@ -64,7 +67,9 @@ const std::string kWorkspace = "ws/run_20261201_101500/repository_toy_20261201_1
 TEST_CASE_FIXTURE(RepositoryWorld, "a repository task changes the clone, but never its tests") {
   make_upstream();
   add_task("repository/toy", task_files());
-  use_agent("echo 'answer=42; cost=2' > lib/src/kernel.sh; echo 'echo pass' > lib/test/check.sh; echo new > lib/src/new.h");
+  use_agent(
+      "echo 'answer=42; cost=2' > lib/src/kernel.sh; echo 'echo pass' > lib/test/check.sh; echo new > "
+      "lib/src/new.h");
   const TaskResult result = complete("repository/toy");
   CHECK(result.speedup_ratio == doctest::Approx(4));
   CHECK(result.changed_files == Names{"lib/src/kernel.sh", "lib/src/new.h"});
@@ -95,7 +100,8 @@ TEST_CASE_FIXTURE(RepositoryWorld, "a pinned revision is that commit, whatever c
   CHECK(contains(disk.read(pinned.tree / "src/kernel.sh").value(), "cost=8"));
 }
 
-TEST_CASE_FIXTURE(RepositoryWorld, "a clone that fails leaves nothing behind and is a task error with git's words") {
+TEST_CASE_FIXTURE(RepositoryWorld,
+                  "a clone that fails leaves nothing behind and is a task error with git's words") {
   add_task("repository/toy", task_files());
   use_nop();
   const AttemptOutcome outcome = attempt("repository/toy");
@@ -108,7 +114,8 @@ TEST_CASE_FIXTURE(RepositoryWorld, "a clone that fails leaves nothing behind and
 TEST_CASE_FIXTURE(RepositoryWorld, "install lines run once in the clone, or in every copy") {
   make_upstream();
   const std::string count = (root / "installs").string();
-  const std::string line = "post_clone_install: ['test -f src/kernel.sh && touch installed && echo x >> " + count + "']\n";
+  const std::string line =
+      "post_clone_install: ['test -f src/kernel.sh && touch installed && echo x >> " + count + "']\n";
   use_nop();
   add_task("repository/toy", task_files(line));
   complete("repository/toy", 1);
@@ -125,7 +132,8 @@ TEST_CASE_FIXTURE(RepositoryWorld, "a set-up that takes too long is timed out, o
   make_upstream();
   use_nop();
   setup.run.config.setup_timeout = std::chrono::seconds(1);
-  add_task("repository/toy", task_files("post_clone_install: ['sleep 600']\npost_clone_install_mode: every_setup\n"));
+  add_task("repository/toy",
+           task_files("post_clone_install: ['sleep 600']\npost_clone_install_mode: every_setup\n"));
   CHECK(attempt("repository/toy").cause == CauseClass::timed_out);
   setup.run.config.setup_timeout = std::chrono::seconds(60);
   add_task("repository/toy", task_files("post_clone_install: ['exit 3']\n"));
@@ -135,28 +143,35 @@ TEST_CASE_FIXTURE(RepositoryWorld, "a set-up that takes too long is timed out, o
 }
 
 TEST_CASE_FIXTURE(RepositoryWorld, "an image's tree is seeded without its excluded parts") {
-  for (const char* file : {"keep.py", "jit/keep.py", "jit/build/drop.o", "a/__pycache__/drop.pyc", ".git/config"}) {
+  for (const char* file :
+       {"keep.py", "jit/keep.py", "jit/build/drop.o", "a/__pycache__/drop.pyc", ".git/config"}) {
     write(fs::path("image/pkg") / file, "x\n");
   }
   fs::create_symlink("/nowhere/outside", root / "image/pkg/link");
-  add_task("image_kernel/toy",
-           {{"config.yaml", "task_type: image_kernel\nrepository_language: hip\nimage_repo_path: " + (root / "image/pkg").string() +
-                                "\nrepo_subdir: lib\nimage_repo_exclude: [__pycache__, jit/build]\nsource_file_path: [keep.py]\n"
-                                "compile_command: ['test -f lib/keep.py']\ncorrectness_command: ['true']\n"
-                                "performance_command: ['echo Performance: 1 ms']\n"}});
+  add_task(
+      "image_kernel/toy",
+      {{"config.yaml",
+        "task_type: image_kernel\nrepository_language: hip\nimage_repo_path: " +
+            (root / "image/pkg").string() +
+            "\nrepo_subdir: lib\nimage_repo_exclude: [__pycache__, jit/build]\nsource_file_path: [keep.py]\n"
+            "compile_command: ['test -f lib/keep.py']\ncorrectness_command: ['true']\n"
+            "performance_command: ['echo Performance: 1 ms']\n"}});
   use_agent("echo faster > lib/keep.py");
   const TaskResult result = complete("image_kernel/toy");
   CHECK(result.changed_files == Names{"lib/keep.py"});
   const std::string workspace = "ws/run_20261201_101500/image_kernel_toy_20261201_101500/lib/";
   CHECK(exists(workspace + "jit/keep.py"));
   CHECK(exists(workspace + "link"));
-  for (const char* file : {"jit/build", "a/__pycache__", ".git"}) CHECK_MESSAGE(!exists(workspace + file), file);
+  for (const char* file : {"jit/build", "a/__pycache__", ".git"})
+    CHECK_MESSAGE(!exists(workspace + file), file);
 }
 
 TEST_CASE_FIXTURE(RepositoryWorld, "an image without the tree is a task error") {
-  add_task("image_kernel/toy", {{"config.yaml", "task_type: image_kernel\nrepository_language: hip\nimage_repo_path: /nowhere/pkg\n"
-                                                "compile_command: ['true']\ncorrectness_command: ['true']\n"
-                                                "performance_command: ['true']\n"}});
+  add_task("image_kernel/toy",
+           {{"config.yaml",
+             "task_type: image_kernel\nrepository_language: hip\nimage_repo_path: /nowhere/pkg\n"
+             "compile_command: ['true']\ncorrectness_command: ['true']\n"
+             "performance_command: ['true']\n"}});
   use_nop();
   const AttemptOutcome outcome = attempt("image_kernel/toy");
   CHECK(outcome.cause == CauseClass::task_error);
