@@ -65,7 +65,7 @@ TEST_SUITE_BEGIN("process");
 
 TEST_CASE("an exit code is never a signal, nor a signal an exit code") {
   World world;
-  for (const auto& [script, text] : std::vector<std::pair<std::string, std::string>>{
+  for (const auto& [command, text] : std::vector<std::pair<std::string, std::string>>{
            {"exit 0", "exit code 0"},
            {"exit 9", "exit code 9"},
            {"exit 127", "exit code 127"},
@@ -74,6 +74,7 @@ TEST_CASE("an exit code is never a signal, nor a signal an exit code") {
            {"ulimit -c 0; kill -ABRT $$", "killed by SIGABRT"},
            {"kill -TERM $$", "killed by SIGTERM"},
        }) {
+    const std::string script = command;
     CAPTURE(script);
     const ProcessOutcome outcome = world.run(script);
     CHECK(describe(outcome.end) == text);
