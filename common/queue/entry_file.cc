@@ -43,11 +43,14 @@ Status set_aside(FileSystem& disk, const QueueLayout& layout, QueueState from, c
     const fs::path file = layout.corrupt_entry(target);
     ARENA_ASSIGN(const bool taken, disk.exists(file));
     if (taken) continue;
-    // The reason first: after a crash in between the same name is chosen again, and no entry is ever without
-    // one.
-    ARENA_TRY(publish(disk, layout.corrupt_reason(target), reason + "\n", Sync::no, Replace::yes));
+    // The reason first: no entry is ever without one. After a crash in between the same name is chosen again,
+    // and what was written for it is replaced.
+    const fs::path reason_file = layout.corrupt_reason(target);
+    auto removed = disk.remove(reason_file);
+    if (!removed && removed.error().code != ErrorCode::not_found) return removed;
+    ARENA_TRY(disk.create(reason_file, reason + "\n", Sync::no));
     auto moved = disk.rename(layout.entry(from, name), file, Replace::no);
-    if (!moved) (void)disk.remove(layout.corrupt_reason(target));
+    if (!moved && moved.error().code == ErrorCode::not_found) (void)disk.remove(reason_file);
     return moved;
   }
 }

@@ -1,7 +1,8 @@
 #include "queue/recovery.h"
 
+#include <algorithm>
 #include <map>
-#include <unordered_map>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -17,23 +18,6 @@ namespace arena {
 namespace {
 
 using Action = RecoveryStep::Action;
-
-// A claim counts from the moment its claimer's name is in the descriptor; before that, the attempt in it is
-// the one before.
-bool claim_is_written(const RunningEntry& entry) {
-  return entry.descriptor->claimed_by == entry.name.worker_id;
-}
-
-Action action_for(const RunningEntry& entry, const RecoveryLimits& limits) {
-  if (entry.owner_alive) return Action::keep;
-  if (!entry.descriptor) return Action::to_corrupt;
-  if (claim_is_written(entry)) {
-    if (entry.descriptor->status == DescriptorStatus::failed) return Action::to_failed;
-    if (entry.has_result) return Action::to_done;
-  }
-  const std::int64_t counted = entry.descriptor->attempt - entry.descriptor->uncounted;
-  return counted < limits.max_attempts ? Action::to_pending : Action::to_failed;
-}
 
 class Recovery {
  public:
@@ -51,9 +35,10 @@ class Recovery {
  private:
   bool owner_alive(const std::string& worker_id);
   Status remove_temporary_files(const QueueSnapshot& snapshot);
-  Result<std::vector<RunningEntry>> look_at_running(const QueueSnapshot& snapshot);
+  Status remove_leftovers(QueueSnapshot& snapshot);
+  Result<TaskCopy> read_copy(QueueState state, const EntryName& name);
+  Status remove_if_there(const fs::path& file);
   Result<std::optional<RunningEntry>> look_at(const EntryName& name);
-  Result<bool> was_moved_on(const EntryName& name);
   Status perform(const RunningEntry& entry, Action action);
   Status end(const RunningEntry& entry, TaskDescriptor descriptor, QueueState target);
   Status record(const RunningEntry& entry, const std::string& kind, std::optional<CauseClass> cause,
@@ -70,12 +55,17 @@ class Recovery {
 };
 
 Result<RecoveryReport> Recovery::run() {
-  ARENA_ASSIGN(const QueueSnapshot snapshot, take_snapshot(disk_, layout_));
+  ARENA_ASSIGN(QueueSnapshot snapshot, take_snapshot(disk_, layout_));
   for (const auto& [state, name] : snapshot.foreign) {
     report_.warnings.push_back(fmt::format("{}/{} is no entry of the queue", name_of(state), name));
   }
   ARENA_TRY(remove_temporary_files(snapshot));
-  ARENA_ASSIGN(const auto running, look_at_running(snapshot));
+  ARENA_TRY(remove_leftovers(snapshot));
+  std::vector<RunningEntry> running;
+  for (const EntryName& name : snapshot.entries[QueueState::running]) {
+    ARENA_ASSIGN(auto entry, look_at(name));
+    if (entry) running.push_back(std::move(*entry));
+  }
   const auto steps = plan_recovery(running, limits_);
   step("recover.planned");
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -99,32 +89,62 @@ Status Recovery::remove_temporary_files(const QueueSnapshot& snapshot) {
     // Workers write in running/ only, elsewhere it was a coordinator, and this one is the only one.
     const EntryName meant = parse_temporary_entry_name(name).value_or(EntryName{});
     if (state == QueueState::running && owner_alive(meant.worker_id)) continue;
-    auto removed = disk_.remove(layout_.state_directory(state) / name);
-    if (!removed && removed.error().code != ErrorCode::not_found) return removed;
+    ARENA_TRY(remove_if_there(layout_.state_directory(state) / name));
   }
   return {};
 }
 
-Result<std::vector<RunningEntry>> Recovery::look_at_running(const QueueSnapshot& snapshot) {
-  std::unordered_map<std::int64_t, int> places;
+Status Recovery::remove_if_there(const fs::path& file) {
+  auto removed = disk_.remove(file);
+  if (!removed && removed.error().code == ErrorCode::not_found) return {};
+  return removed;
+}
+
+Result<TaskCopy> Recovery::read_copy(QueueState state, const EntryName& name) {
+  TaskCopy copy{state, name, {}, state == QueueState::running && owner_alive(name.worker_id)};
+  auto descriptor = read_entry(disk_, layout_.entry(state, name), name);
+  if (descriptor) {
+    copy.descriptor = std::move(*descriptor);
+  } else if (descriptor.error().code != ErrorCode::corrupt &&
+             descriptor.error().code != ErrorCode::not_found) {
+    return fail(std::move(descriptor).error());
+  }
+  return copy;
+}
+
+Status Recovery::remove_leftovers(QueueSnapshot& snapshot) {
+  std::map<std::int64_t, std::vector<std::pair<QueueState, EntryName>>> places;
   for (const auto& [state, entries] : snapshot.entries) {
-    for (const EntryName& name : entries) ++places[name.index];
+    for (const EntryName& name : entries) places[name.index].emplace_back(state, name);
   }
-  std::vector<RunningEntry> running;
-  for (const EntryName& name : snapshot.entries.at(QueueState::running)) {
-    // A live worker's entry may only have been seen twice on its way; it is left alone in any case.
-    if (places[name.index] > 1 && !owner_alive(name.worker_id)) {
-      ARENA_ASSIGN(const bool moved_on, was_moved_on(name));
-      if (!moved_on) continue;
-      ARENA_TRY(disk_.remove(layout_.entry(QueueState::running, name)));
-      report_.warnings.push_back(fmt::format("removed running/{}: the same file had been moved on already",
-                                             format_entry_name(name)));
-      continue;
+  for (auto& [index, several] : places) {
+    if (several.size() == 1) continue;
+    // Against the way that entries go, so that one that was only seen twice on its way is found gone from its
+    // old place.
+    std::reverse(several.begin(), several.end());
+    std::vector<TaskCopy> copies;
+    for (const auto& [state, name] : several) {
+      ARENA_ASSIGN(TaskCopy copy, read_copy(state, name));
+      copies.push_back(std::move(copy));
     }
-    ARENA_ASSIGN(auto entry, look_at(name));
-    if (entry) running.push_back(std::move(*entry));
+    const auto latest = latest_copy(copies);
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+      const TaskCopy& copy = copies[i];
+      if (latest && (i == *latest || !copy.descriptor))
+        continue;  // an unreadable one in running/ is set aside later
+      if (latest) {
+        ARENA_TRY(remove_if_there(layout_.entry(copy.state, copy.name)));
+        report_.warnings.push_back(fmt::format("removed {}/{}: {}/{} is a later state of the task",
+                                               name_of(copy.state), format_entry_name(copy.name),
+                                               name_of(copies[*latest].state),
+                                               format_entry_name(copies[*latest].name)));
+      }
+      auto& entries = snapshot.entries[copy.state];
+      if (!copy.owner_alive)
+        entries.erase(std::remove(entries.begin(), entries.end(), copy.name), entries.end());
+    }
   }
-  return running;
+  return {};
 }
 
 Result<std::optional<RunningEntry>> Recovery::look_at(const EntryName& name) {
@@ -139,27 +159,20 @@ Result<std::optional<RunningEntry>> Recovery::look_at(const EntryName& name) {
     if (descriptor.error().code == ErrorCode::not_found)
       return std::optional<RunningEntry>();  // its last act was to finish
     if (descriptor.error().code != ErrorCode::corrupt) return fail(std::move(descriptor).error());
+    entry.problem = std::move(descriptor).error().message;
     return std::optional<RunningEntry>(std::move(entry));
   }
   entry.descriptor = std::move(*descriptor);
   auto text = disk_.read(layout_.task_result(entry.descriptor->task_name));
-  // Anything but a file that can be read is no result; what the agent left in its place is not the queue's
-  // business.
+  // What an agent may have put in its place is no result; but a disk that cannot be read must not cost a
+  // finished task.
+  const bool is_answer = text || text.error().code == ErrorCode::not_found ||
+                         text.error().code == ErrorCode::corrupt || text.error().code == ErrorCode::denied;
+  if (!is_answer) return fail(std::move(text).error());
   entry.has_result =
       text && is_result_of(*text, run_id_, entry.descriptor->task_name, entry.descriptor->attempt);
   if (entry.has_result) entry.descriptor->result_digest = stated_seal(*text);
   return std::optional<RunningEntry>(std::move(entry));
-}
-
-Result<bool> Recovery::was_moved_on(const EntryName& name) {
-  auto here = disk_.read(layout_.entry(QueueState::running, name));
-  if (!here) return fail(std::move(here).error());
-  for (const QueueState state : {QueueState::done, QueueState::failed}) {
-    auto there = disk_.read(layout_.entry(state, name));
-    if (there && *there == *here) return true;
-    if (!there && there.error().code != ErrorCode::not_found) return fail(std::move(there).error());
-  }
-  return false;
 }
 
 // The ledger first: an attempt may stand in it twice after a crash, but never be missing.
@@ -176,11 +189,11 @@ Status Recovery::perform(const RunningEntry& entry, Action action) {
       return end(entry, std::move(descriptor), QueueState::done);
     }
     case Action::to_pending:
-      ARENA_TRY(record(entry, "requeue", CauseClass::infra_error, lost));
+      ARENA_TRY(record(entry, "requeue", std::nullopt, lost));
       return move_entry(disk_, layout_, entry.name, QueueState::running, QueueState::pending);
     case Action::to_failed: {
       TaskDescriptor descriptor = *entry.descriptor;
-      if (descriptor.status != DescriptorStatus::failed || !claim_is_written(entry)) {
+      if (descriptor.status != DescriptorStatus::failed) {
         descriptor.status = DescriptorStatus::failed;
         descriptor.cause = CauseClass::infra_error;
         descriptor.cause_message = fmt::format("{}, no attempt is left of {}", lost, limits_.max_attempts);
@@ -222,14 +235,6 @@ Status Recovery::record(const RunningEntry& entry, const std::string& kind, std:
 }
 
 }  // namespace
-
-std::vector<RecoveryStep> plan_recovery(const std::vector<RunningEntry>& running,
-                                        const RecoveryLimits& limits) {
-  std::vector<RecoveryStep> steps;
-  steps.reserve(running.size());
-  for (const RunningEntry& entry : running) steps.push_back({entry.name, action_for(entry, limits)});
-  return steps;
-}
 
 Result<RecoveryReport> recover(FileSystem& disk, Clock& clock, const QueueLayout& layout,
                                const RecoveryLimits& limits, const std::string& run_id,

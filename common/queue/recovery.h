@@ -43,16 +43,28 @@ struct RecoveryStep {
 std::vector<RecoveryStep> plan_recovery(const std::vector<RunningEntry>& running,
                                         const RecoveryLimits& limits);
 
+// One place of a task that is in several: a power loss kept only a part of a rename, or a person was at work.
+struct TaskCopy {
+  QueueState state = QueueState::pending;
+  EntryName name;
+  std::optional<TaskDescriptor> descriptor;  // nothing: unreadable
+  bool owner_alive = false;                  // of one in running/
+};
+
+// Pure: which of the copies is the latest, so that the other readable ones are leftovers; nothing where that
+// is not certain. Attempts only grow; of one attempt its end is the latest, then being pending again.
+std::optional<std::size_t> latest_copy(const std::vector<TaskCopy>& copies);
+
 struct RecoveryReport {
   std::vector<std::pair<EntryName, RecoveryStep::Action>> steps;  // those performed, keep included
   std::vector<std::string> warnings;                              // foreign names, duplicates
 };
 
 // Looks at running/ (descriptors and results), plans, performs each step and writes it to the coordinator's
-// ledger; removes the temporary files of dead writers. `owner_alive` is asked once per worker id. An entry
-// whose index is in more than one place is reported and left alone, with one exception: the same file under
-// the same name in running/ and in done/ or failed/ is one move half kept by a power loss, and the one in
-// running/ goes. After a crash at any point, or an error, call it again: the end state is the same.
+// ledger; removes the temporary files of dead writers. `owner_alive` is asked once per worker id. A task in
+// more than one place is always reported; leftovers of the latest copy are removed, and where that is not
+// certain everything is left alone. After a crash at any point, or an error, call it again: the end state is
+// the same.
 Result<RecoveryReport> recover(FileSystem& disk, Clock& clock, const QueueLayout& layout,
                                const RecoveryLimits& limits, const std::string& run_id,
                                const std::function<bool(const std::string& worker_id)>& owner_alive);

@@ -46,6 +46,9 @@ Status FailingFileSystem::rename(const fs::path& from, const fs::path& to, Repla
 Status FailingFileSystem::sync_directory(const fs::path& directory) {
   return pass("sync", directory.native(), [&] { return disk_.sync_directory(directory); });
 }
+Status FailingFileSystem::sync_file_system(const fs::path& directory) {
+  return pass("sync", directory.native(), [&] { return disk_.sync_file_system(directory); });
+}
 Result<std::vector<std::string>> FailingFileSystem::list(const fs::path& directory) {
   return pass("list", directory.native(), [&] { return disk_.list(directory); });
 }

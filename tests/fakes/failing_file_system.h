@@ -34,6 +34,7 @@ class FailingFileSystem final : public FileSystem {
   Status append(const fs::path& file, std::string_view content, Sync sync) override;
   Status rename(const fs::path& from, const fs::path& to, Replace replace) override;
   Status sync_directory(const fs::path& directory) override;
+  Status sync_file_system(const fs::path& directory) override;
   Result<std::vector<std::string>> list(const fs::path& directory) override;
   Status remove(const fs::path& file) override;
   Status make_directory(const fs::path& directory) override;

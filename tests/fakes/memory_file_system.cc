@@ -69,6 +69,7 @@ Status MemoryFileSystem::rename(const fs::path& from, const fs::path& to, Replac
   const Place& target = *found;
   if (source.node->is_directory && is_below(to, from)) return failed(EINVAL, "rename to", to);
   if (target.node && replace == Replace::no) return failed(EEXIST, "rename to", to);
+  if (!target.node && replace == Replace::must) return failed(ENOENT, "rename to", to);
   if (target.node == source.node) return {};
   if (target.node) {
     if (target.node->is_directory && !source.node->is_directory) return failed(EISDIR, "rename to", to);
@@ -85,6 +86,13 @@ Status MemoryFileSystem::sync_directory(const fs::path& directory) {
   if (!place.node) return failed(ENOENT, "sync", directory);
   if (!place.node->is_directory) return failed(ENOTDIR, "sync", directory);
   place.node->synced_entries = place.node->entries;
+  return {};
+}
+
+Status MemoryFileSystem::sync_file_system(const fs::path& directory) {
+  ARENA_ASSIGN(const Place place, find(directory, "sync the file system of"));
+  if (!place.node) return failed(ENOENT, "sync the file system of", directory);
+  sync_everything();
   return {};
 }
 
