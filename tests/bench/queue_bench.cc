@@ -345,6 +345,7 @@ void measure_coordinator(const fs::path& parent) {
 }  // namespace arena
 
 int main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a line as soon as it is known, into a file too
   std::vector<std::string> directories(argv + 1, argv + argc);
   if (directories.empty()) directories = {".", "/dev/shm"};
   for (const std::string& directory : directories) {
@@ -353,7 +354,6 @@ int main(int argc, char** argv) {
     arena::measure_claim_and_finish(parent);
     arena::measure_claims(parent);
     arena::measure_coordinator(parent);
-    std::fflush(stdout);
   }
   return 0;
 }
