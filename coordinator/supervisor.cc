@@ -71,7 +71,7 @@ class Supervisor {
   void on_signal(int number) {
     if (number == SIGHUP) {
       log_.info("hangup: the terminal is gone, the run goes on");
-      console_.detach();
+      if (console_.is_terminal()) console_.detach();  // output that goes elsewhere is still wanted
       return;
     }
     if (outcome_.signal == 0) {
@@ -275,7 +275,7 @@ class Supervisor {
   // --- words ---
   void say(const std::string& text) {
     log_.info(text);
-    console_.line(text);
+    if (!order_.json) console_.line(text);
   }
   void problem(const std::string& text) {
     log_.error(text);
