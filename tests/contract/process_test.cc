@@ -203,7 +203,7 @@ TEST_CASE("a child that ignores SIGTERM ends after the grace") {
 
 TEST_CASE("a child that heeds SIGTERM may finish what it has to say") {
   World world;
-  ProcessSpec spec = world.shell("trap 'echo bye; exit 0' TERM; kill -TERM $PPID; sleep 600 & wait");
+  ProcessSpec spec = world.shell("trap 'echo bye; exit 0' TERM; kill -TERM $PPID; while :; do :; done");
   spec.grace = std::chrono::minutes(10);
   const ProcessOutcome outcome = world.run(spec);
   CHECK(ended_by<Stopped>(outcome));
