@@ -29,7 +29,7 @@ EnvironmentMap select_environment(const EnvironmentMap& environment,
     return name.substr(0, pattern.size()) == pattern;
   };
   EnvironmentMap selected;
-  for (const EnvironmentMap::value_type& variable : environment) {
+  for (const auto& variable : environment) {
     if (std::any_of(allowed.begin(), allowed.end(),
                     [&](const std::string& pattern) { return fits(variable.first, pattern); })) {
       selected.insert(variable);
