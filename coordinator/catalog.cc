@@ -16,7 +16,7 @@ namespace arena {
 namespace {
 
 constexpr const char* kConfigFile = "config.yaml";
-constexpr std::uintmax_t kMaximumConfigBytes = 4 << 20;
+constexpr std::size_t kMaximumConfigBytes = 4 << 20;
 constexpr std::size_t kMaximumDepth = 32;
 constexpr std::size_t kSuggestions = 3;
 
@@ -47,15 +47,16 @@ class Finder {
 
   static bool is_task(const Place& place) {
     boost::system::error_code error;
-    return !place.name.empty() && fs::is_regular_file(place.directory / kConfigFile, error);
+    return !place.name.empty() && fs::status(place.directory / kConfigFile, error).type() == fs::regular_file;
   }
 
   // A directory entry as a place, if it can hold tasks.
-  bool enter(const Place& parent, const std::string& entry, bool is_link, Place& child) const {
+  bool enter(const Place& parent, const std::string& entry, fs::file_type type, Place& child) const {
     if (entry.empty() || entry[0] == '.') return false;
     child = {parent.directory / entry, parent.name.empty() ? entry : parent.name + '/' + entry};
     boost::system::error_code error;
-    if (!fs::is_directory(child.directory, error)) return false;
+    const bool is_link = type == fs::symlink_file;
+    if (type != fs::directory_file && !(is_link && fs::is_directory(child.directory, error))) return false;
     if (static_cast<std::size_t>(std::count(child.name.begin(), child.name.end(), '/')) >= kMaximumDepth) return false;
     return !is_link || !leads_back(parent.directory, child.directory);
   }
@@ -73,12 +74,9 @@ class Finder {
     std::vector<Place> found;
     boost::system::error_code error;
     for (fs::directory_iterator entry(place.directory, error), end; !error && entry != end; entry.increment(error)) {
-      const fs::file_type type = entry->symlink_status(error).type();
       Place child;
-      const bool may_be_directory = type == fs::directory_file || type == fs::symlink_file;
-      if (may_be_directory && enter(place, entry->path().filename().string(), type == fs::symlink_file, child)) {
-        found.push_back(std::move(child));
-      }
+      const fs::file_type type = entry->symlink_status(error).type();  // as a rule the listing has said it already
+      if (enter(place, entry->path().filename().string(), type, child)) found.push_back(std::move(child));
     }
     return found;
   }
@@ -107,9 +105,8 @@ class Finder {
       }
     } else {
       boost::system::error_code error;
-      const bool is_link = fs::is_symlink(place.directory / part, error);
       Place child;
-      if (enter(place, part, is_link, child)) expand(child, parts, next + 1);
+      if (enter(place, part, fs::symlink_status(place.directory / part, error).type(), child)) expand(child, parts, next + 1);
     }
   }
 
@@ -137,10 +134,8 @@ Error no_match(const std::string& selector, const fs::path& root) {
 }
 
 Result<TaskSpec> load_task(const fs::path& file, std::vector<std::string>& warnings) {
-  boost::system::error_code error;
-  const std::uintmax_t size = fs::file_size(file, error);
-  if (!error && size > kMaximumConfigBytes) return fail(ErrorCode::invalid_input, fmt::format("'{}' is too large to be a task's configuration", file.string()));
   ARENA_ASSIGN(const std::string text, RealFileSystem().read(file));
+  if (text.size() > kMaximumConfigBytes) return fail(ErrorCode::invalid_input, fmt::format("'{}' is too large to be a task's configuration", file.string()));
   return parse_task_spec(text, file.string(), &warnings);
 }
 

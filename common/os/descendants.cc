@@ -57,15 +57,16 @@ std::set<pid_t> Descendants::children_now() {
   return children;
 }
 
-void Descendants::signal(int signal_number) const {
+void Descendants::signal(int signal_number, pid_t group) const {
   if (mode_ == ReapMode::pid_namespace && spared_.empty()) {
     // One call for the whole namespace, which nothing can fork its way out of, and no need of /proc.
     ARENA_ASSERT(::getpid() == 1);
     ::kill(-1, signal_number);
     return;
   }
+  if (group != 0) ::kill(-group, signal_number);
   for (const ProcessEntry& entry : descendants_except(spared_)) {
-    if (entry.ended()) continue;
+    if (entry.ended() || (group != 0 && entry.group == group)) continue;
     if (const Descriptor pidfd = open_pidfd(entry)) send_signal(pidfd.get(), signal_number);
   }
 }
@@ -103,7 +104,7 @@ Result<int> Descendants::end() const {
       return fail(ErrorCode::io, fmt::format("cannot end {}: still there {} s after SIGKILL", name_one_left(),
                                              kKillPatience.count()));
     }
-    signal(SIGKILL);
+    signal(SIGKILL, 0);
     std::this_thread::sleep_for(
         pause);  // dying takes the kernel a moment; who is orphaned meanwhile comes next round
     pause = std::min(2 * pause, std::chrono::microseconds(20'000));

@@ -165,8 +165,8 @@ class Run {
   void end_gently(const ProcessEnd& why) {
     if (end_ || ending_) return;
     ending_ = why;
-    descendants_.signal(SIGTERM);
-    descendants_.signal(SIGCONT);  // a stopped process hears SIGTERM only when it goes on
+    descendants_.signal(SIGTERM, child_);
+    descendants_.signal(SIGCONT, child_);  // a stopped process hears SIGTERM only when it goes on
     set_timer(grace_);
   }
 
@@ -178,8 +178,7 @@ class Run {
 
   Result<ProcessOutcome> conclude(Steady::time_point start) {
     if (!end_) {
-      descendants_.signal(SIGKILL);
-      send_signal(exit_.native_handle(), SIGKILL);  // also where /proc is of no use
+      descendants_.signal(SIGKILL, child_);
       pollfd gone{exit_.native_handle(), POLLIN, 0};
       ::poll(&gone, 1, static_cast<int>(kKillPatience.count()));
       end_ = reap_child(exit_.native_handle());

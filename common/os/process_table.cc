@@ -25,11 +25,13 @@ std::optional<ProcessEntry> parse_process_entry(std::string_view stat) {
   if (fields.size() < 20) return std::nullopt;
   const auto pid = parse_integer(trim(stat.substr(0, open)));
   const auto parent = parse_integer(fields[1]);
+  const auto group = parse_integer(fields[2]);
   const auto start_ticks = parse_integer(fields[19]);
-  if (!pid || !parent || !start_ticks) return std::nullopt;
+  if (!pid || !parent || !group || !start_ticks) return std::nullopt;
   ProcessEntry entry;
   entry.pid = static_cast<pid_t>(*pid);
   entry.parent = static_cast<pid_t>(*parent);
+  entry.group = static_cast<pid_t>(*group);
   entry.state = fields[0][0];
   entry.start_ticks = static_cast<std::uint64_t>(*start_ticks);
   entry.name = std::string(stat.substr(open + 1, close - open - 1));

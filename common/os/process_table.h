@@ -17,6 +17,7 @@ namespace arena {
 struct ProcessEntry {
   pid_t pid = 0;
   pid_t parent = 0;
+  pid_t group = 0;
   char state = '?';
   std::uint64_t start_ticks = 0;
   std::string name;

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,7 +10,6 @@
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
-#include <memory>
 
 #include <fmt/format.h>
 
@@ -25,6 +25,13 @@ std::string real_path(int directory, const std::string& name) {
   const std::string path = directory == AT_FDCWD ? name : fmt::format("/proc/self/fd/{}/{}", directory, name);
   std::array<char, PATH_MAX> resolved{};
   return ::realpath(path.c_str(), resolved.data()) != nullptr ? std::string(resolved.data()) : "";
+}
+
+// The real path of an open directory.
+std::string real_path(int directory) {
+  std::array<char, PATH_MAX> resolved{};
+  const ssize_t size = ::readlink(fmt::format("/proc/self/fd/{}", directory).c_str(), resolved.data(), resolved.size());
+  return size > 0 ? std::string(resolved.data(), static_cast<std::size_t>(size)) : "";
 }
 
 bool is_within(std::string_view path, std::string_view root) {
@@ -56,7 +63,7 @@ bool text_stays_inside(std::string_view target, std::size_t depth) {
 
 // What links are judged against: the tree, or the directory that a link was replaced by.
 struct Root {
-  std::string real;
+  std::string real;       // left out for the tree itself: Walk::real_of
   std::size_t depth = 0;  // of `real` in the tree
   int dereferences = 0;
 };
@@ -69,7 +76,8 @@ class Walk {
   Status start() {
     const Descriptor directory = open_at(AT_FDCWD, path_.c_str(), O_RDONLY | O_DIRECTORY);
     if (!directory) return fail(error_from_errno(errno, "read directory", path_.native()));
-    return walk(directory.get(), "", Root{real_path(directory.get(), "."), 0, 0});
+    top_ = directory.get();
+    return walk(top_, "", Root{});
   }
 
  private:
@@ -119,10 +127,10 @@ class Walk {
     const std::string real = real_path(link.directory, link.name);
     const bool leads_nowhere = real.empty() && errno == ENOENT;
     if (text_stays_inside(target, depth_of(link.relative) - 1 - root.depth) &&
-        (leads_nowhere || (!real.empty() && is_within(real, root.real)))) {
+        (leads_nowhere || (!real.empty() && is_within(real, real_of(root))))) {
       return visitor_.link(link, target);
     }
-    if (!real.empty() && !is_within(real, root.real) && may_dereference(real))
+    if (!real.empty() && !is_within(real, real_of(root)) && may_dereference(real))
       return visit_target(link, real, root);
     return fail(ErrorCode::refused,
                 fmt::format("cannot take '{}': the symbolic link leads out of its tree, to '{}'",
@@ -142,6 +150,12 @@ class Walk {
     return visit(target, Root{real, depth_of(link.relative), root.dereferences + 1});
   }
 
+  const std::string& real_of(const Root& root) {
+    if (root.dereferences > 0) return root.real;
+    if (real_top_.empty()) real_top_ = real_path(top_);
+    return real_top_;
+  }
+
   bool may_dereference(const std::string& real) {
     if (options_.dereference_below.empty()) return false;
     if (dereference_below_.empty())
@@ -152,7 +166,9 @@ class Walk {
   fs::path path_;
   const CopyOptions& options_;
   TreeVisitor& visitor_;
-  std::string dereference_below_;  // real path, once needed
+  int top_ = -1;
+  std::string real_top_;           // real path of the tree, once needed
+  std::string dereference_below_;  // and of that directory
 };
 
 }  // namespace
@@ -161,23 +177,23 @@ Status walk_tree(const fs::path& root, const CopyOptions& options, TreeVisitor& 
   return Walk(root, options, visitor).start();
 }
 
+// The system call itself: opendir would cost four calls more, and trees are walked by the ten thousand.
 int list_at(int directory, std::vector<std::string>& names) {
-  // Opened anew: a duplicate would share its position with the caller's descriptor.
-  Descriptor own = open_at(directory, ".", O_RDONLY | O_DIRECTORY);
-  if (!own) return errno;
-  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(own.get()), ::closedir);
-  if (!stream) return errno;
-  own.release();
+  if (::lseek(directory, 0, SEEK_SET) != 0) return errno;
+  alignas(dirent64) std::array<char, 32768> buffer;
   while (true) {
-    errno = 0;
-    const dirent* const item = ::readdir(stream.get());
-    if (item == nullptr) break;
-    const std::string_view name = item->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
+    const long size = ::syscall(SYS_getdents64, directory, buffer.data(), buffer.size());
+    if (size < 0) return errno;
+    if (size == 0) break;
+    for (long at = 0; at < size;) {
+      const auto* const item = reinterpret_cast<const dirent64*>(buffer.data() + at);
+      const std::string_view name = item->d_name;
+      if (name != "." && name != "..") names.emplace_back(name);
+      at += item->d_reclen;
+    }
   }
-  const int error = errno;
   std::sort(names.begin(), names.end());
-  return error;
+  return 0;
 }
 
 }  // namespace arena

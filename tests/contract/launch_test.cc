@@ -282,6 +282,7 @@ TEST_CASE("a process's line in /proc is read whatever the process calls itself")
     CHECK(entry->name == name);
     CHECK(entry->state == 'S');
     CHECK(entry->parent == 7);
+    CHECK(entry->group == 8);
     CHECK(entry->start_ticks == 4711);
   }
   for (const char* const bad : {"", "42", "42 (sh", "42 (sh)", "42 (sh) S 1 2",
