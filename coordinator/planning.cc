@@ -58,6 +58,10 @@ Result<AgentSpec> check_agent(FileSystem& disk, const fs::path& data, const Agen
 Result<PreparedRun> prepare(const Options& options, const World& world, RunConfig config, const fs::path& tasks_directory,
                             const std::vector<PlannedTask>& known) {
   PreparedRun run;
+  boost::system::error_code ignored;
+  if (!fs::exists(world.paths.worker, ignored)) {
+    return fail(ErrorCode::invalid_input, fmt::format("there is no '{}': build or install the whole project", world.paths.worker.string()));
+  }
   if (options.max_attempts) config.max_attempts = *options.max_attempts;
   ARENA_ASSIGN(const AgentSpec agent, check_agent(world.disk, world.paths.data, config.agent));
   run.environment_names = agent.environment_names;

@@ -8,6 +8,7 @@
 #include "coordinator/run_lock.h"
 #include "coordinator/session.h"
 #include "queue/queue_builder.h"
+#include "queue/queue_snapshot.h"
 
 namespace arena {
 
@@ -32,6 +33,23 @@ Result<int> describe_resume(const Options& options, World& world, const QueueLay
   return kAllDone;
 }
 
+// A task whose configuration was broken when its descriptor was written: a new one, with the digest of what is there now.
+// Lost in between by a crash, it is made anew as any lost entry is.
+Status renew(FileSystem& disk, const QueueLayout& layout, const RunRecord& record, const QueueSnapshot& snapshot,
+             const PlannedTask& task) {
+  for (const auto& [state, entries] : snapshot.entries) {
+    if (state != QueueState::pending && state != QueueState::failed) continue;
+    for (const EntryName& entry : entries) {
+      if (entry.index != task.index) continue;
+      const Status removed = disk.remove(layout.entry(state, entry));
+      if (!removed) return removed.error().code == ErrorCode::not_found ? Status{} : removed;  // claimed meanwhile
+      const auto made = regenerate(disk, layout, fresh_descriptor(record, layout, task));
+      if (!made) return fail(made.error());
+    }
+  }
+  return {};
+}
+
 // New tasks, repaired configurations or another number of attempts need a record of their own; workers read the newest one.
 Status record_changes(FileSystem& disk, const QueueLayout& layout, const PreparedResume& prepared, const StoredRecord& stored,
                       bool has_queue) {
@@ -44,6 +62,8 @@ Status record_changes(FileSystem& disk, const QueueLayout& layout, const Prepare
   if (!has_queue) return {};
   // Those that are not there after a crash are made from the record by the next resume.
   for (const PlannedTask& task : differences.added) ARENA_TRY(enqueue(disk, layout, fresh_descriptor(record, layout, task)));
+  ARENA_ASSIGN(const QueueSnapshot snapshot, take_snapshot(disk, layout));
+  for (const PlannedTask& task : differences.repaired) ARENA_TRY(renew(disk, layout, record, snapshot, task));
   return {};
 }
 
@@ -64,7 +84,7 @@ Result<Session> reopen(const Options& options, World& world, const QueueLayout& 
   for (const std::string& warning : run.warnings) world.console.error("warning: " + warning);
   for (const PlannedTask& task : prepared.differences.added) world.console.line(fmt::format("added: {}", task.name));
   for (const PlannedTask& task : prepared.differences.repaired) {
-    world.console.line(fmt::format("{}: its configuration can be used now; arena-coord retry puts it back", task.name));
+    world.console.line(fmt::format("{}: its configuration can be used now, it runs", task.name));
   }
   ARENA_TRY(record_changes(world.disk, layout, prepared, stored, has_queue));
   if (!has_queue) {

@@ -67,7 +67,7 @@ Result<StoredRecord> read_newest_record(FileSystem& disk, const QueueLayout& lay
   int newest = 0;
   for (const std::string& name : names) newest = std::max(newest, record_number(name).value_or(0));
   if (newest == 0) {
-    return fail(ErrorCode::not_found, fmt::format("'{}' has no run.yaml: it is no run of arena, or its coordinator died before "
+    return fail(ErrorCode::invalid_input, fmt::format("'{}' has no run.yaml: it is no run of arena, or its coordinator died before "
                                                   "anything was planned", layout.run_directory().string()));
   }
   const fs::path file = layout.run_record(newest);

@@ -28,7 +28,7 @@ struct StoredRecord {
   RunRecord record;
   int number = 1;
 };
-// not_found without any record; corrupt or invalid_input when the newest cannot be read.
+// invalid_input without any record; corrupt or invalid_input when the newest cannot be read.
 Result<StoredRecord> read_newest_record(FileSystem& disk, const QueueLayout& layout);
 
 // Every run_* directory below the workspace root's directories, newest name first; *_heldout is left out.

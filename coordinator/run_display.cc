@@ -36,8 +36,11 @@ std::vector<Event> RunDisplay::absorb(const QueueChanges& changes, FileSystem& d
     }
   }
   for (const Event& event : events) {
+    // A phase has an event for each of its commands; people want to read of it once.
+    const WorkerActivity before = board_.of(event.writer);
+    const bool known = event.kind == "phase" && before.task == event.task && before.phase == event.phase;
     board_.apply(event);
-    show(event);
+    if (!known || json_) show(event);
   }
   return events;
 }

@@ -36,6 +36,10 @@ class Coordinator {
     const fs::path logs = log_directory_of(record_, layout_.run_directory());
     ARENA_ASSIGN(log_, RunLog::open(logs / (start + "_parallel_init.log")));
     log_.info(fmt::format("coordinator of {} ({} tasks, {} slots)", layout_.run_name(), record_.tasks.size(), session_.devices.size()));
+    for (const SkippedTask& task : record_.skipped) log_.info(fmt::format("skipped {}: {}", task.name, task.reason));
+    if (const std::string network = network_file_system_name(layout_.run_directory()); !network.empty()) {
+      warn(fmt::format("the run lies on {}: everything is slower there, and its locks are only as good as the server's", network));
+    }
     ARENA_TRY(clear_halt(disk_, layout_.halt_file()));
     TakeoverOrder order{record_.run_id, limits_, static_cast<std::int64_t>(session_.devices.size()), false};
     ARENA_ASSIGN(Takeover takeover, take_over(disk_, world_.clock, layout_, order));

@@ -71,7 +71,7 @@ class Supervisor {
   void on_signal(int number) {
     if (number == SIGHUP) {
       log_.info("hangup: the terminal is gone, the run goes on");
-      console_.detach();
+      if (console_.is_terminal()) console_.detach();  // output that goes elsewhere is still wanted
       return;
     }
     if (outcome_.signal == 0) {
@@ -233,9 +233,9 @@ class Supervisor {
   // Nothing of the worker may be alive when its entries go back, so the sweep comes first, and its lock goes last.
   void recover_entries(Slot& slot) {
     const std::string& id = slot.worker_id;
-    log_.info(fmt::format("worker {} ended: {}", id, slot.exit_text));
     Event event{format_utc(clock_.now()), "worker_exit", "coordinator", "", 0, "", "", slot.exit_text, {{"worker", id}}};
     if (const Status written = append_event(disk_, order_.layout, event); !written) log_.warning(written.error().message);
+    display_.absorb(QueueChanges{{}, {event.writer}, false, false}, disk_);
     display_.worker_left(id);
     const auto swept = sweep_worker(order_.run_id, id);
     if (!swept) return problem(fmt::format("worker {}: {}; its task stays in running/", id, swept.error().message));
@@ -275,7 +275,7 @@ class Supervisor {
   // --- words ---
   void say(const std::string& text) {
     log_.info(text);
-    console_.line(text);
+    if (!order_.json) console_.line(text);
   }
   void problem(const std::string& text) {
     log_.error(text);

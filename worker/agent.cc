@@ -11,16 +11,12 @@ namespace arena {
 
 namespace {
 
-// A setting that is neither configured nor given a default has no placeholder: an argv that names it says so when it is used.
+// A setting that is not configured has no placeholder: an argv that names it is an error.
 PlaceholderValues placeholder_values(const AgentSettings& settings, const AgentPlace& place) {
-  PlaceholderValues values{{"workspace", place.workspace.string()},
-                           {"prompt_file", place.prompt_file.string()},
-                           {"task_name", place.task_name}};
-  if (settings.model) values["model"] = *settings.model;
-  if (settings.effort) values["effort"] = *settings.effort;
-  if (settings.max_iterations) values["max_iterations"] = std::to_string(*settings.max_iterations);
-  if (settings.max_budget_usd) values["max_budget_usd"] = fmt::format("{}", *settings.max_budget_usd);
-  if (settings.python_path) values["python_path"] = *settings.python_path;
+  PlaceholderValues values = setting_placeholders(settings);
+  values["workspace"] = place.workspace.string();
+  values["prompt_file"] = place.prompt_file.string();
+  values["task_name"] = place.task_name;
   return values;
 }
 
@@ -34,12 +30,14 @@ Result<AgentRun> run_agent(ProcessRunner& runner, const AgentSpec& spec, const A
     ARENA_ASSIGN(std::string expanded, expand_placeholders(word, values));
     process.argv.push_back(std::move(expanded));
   }
-  if (process.argv.empty()) return fail(ErrorCode::invalid_input, fmt::format("agent '{}' has no command", spec.name));
+  if (process.argv.empty())
+    return fail(ErrorCode::invalid_input, fmt::format("agent '{}' has no command", spec.name));
 
   process.environment = place.environment;
   std::vector<std::string> names = spec.environment_names;
   names.insert(names.end(), settings.env.begin(), settings.env.end());
-  for (const auto& [name, value] : select_environment(caller_environment, names)) process.environment[name] = value;
+  for (const auto& [name, value] : select_environment(caller_environment, names))
+    process.environment[name] = value;
   for (const auto& [name, value] : spec.environment) process.environment[name] = value;
   process.working_directory = place.workspace;
   if (spec.prompt_on_stdin) process.stdin_file = place.prompt_file;
@@ -49,7 +47,8 @@ Result<AgentRun> run_agent(ProcessRunner& runner, const AgentSpec& spec, const A
   if (seconds > 0) process.time_limit = std::chrono::seconds(seconds);
 
   ARENA_ASSIGN(const ProcessOutcome outcome, runner.run(process));
-  if (std::holds_alternative<Stopped>(outcome.end)) return fail(ErrorCode::cancelled, "the worker was asked to stop");
+  if (std::holds_alternative<Stopped>(outcome.end))
+    return fail(ErrorCode::cancelled, "the worker was asked to stop");
   AgentRun run;
   run.outcome.end = describe(outcome.end);
   run.outcome.ok = outcome.succeeded();
@@ -58,22 +57,26 @@ Result<AgentRun> run_agent(ProcessRunner& runner, const AgentSpec& spec, const A
   return run;
 }
 
-Result<std::vector<std::string>> find_solution_files(const fs::path& solution, const std::vector<std::string>& editable) {
+Result<std::vector<std::string>> find_solution_files(const fs::path& solution,
+                                                     const std::vector<std::string>& editable) {
   std::vector<std::string> files;
   if (const auto listing = list_tree(solution)) {
     // What a candidate may bring in addition to an empty tree is what the solution may bring.
     files = plan_takeover({}, *listing, editable, [](const std::string&) { return true; }).changed;
   }
   if (files.empty()) {
-    return fail(ErrorCode::not_found, fmt::format("no reference solution: '{}' holds no editable file", solution.string()));
+    return fail(ErrorCode::not_found,
+                fmt::format("no reference solution: '{}' holds no editable file", solution.string()));
   }
   return files;
 }
 
-Result<AgentRun> apply_solution(const fs::path& solution, const std::vector<std::string>& files, const fs::path& workspace) {
+Result<AgentRun> apply_solution(const fs::path& solution, const std::vector<std::string>& files,
+                                const fs::path& workspace) {
   for (const std::string& file : files) ARENA_TRY(copy_beneath(solution, workspace, file));
   AgentRun run;
-  run.outcome.end = fmt::format("applied {} file{} of the reference solution", files.size(), files.size() == 1 ? "" : "s");
+  run.outcome.end =
+      fmt::format("applied {} file{} of the reference solution", files.size(), files.size() == 1 ? "" : "s");
   run.outcome.ok = true;
   return run;
 }

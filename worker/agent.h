@@ -21,15 +21,19 @@ struct AgentRun {
   bool left_processes = false;  // it had started some that outlived it; they were ended
 };
 
-// Starts the program of an agent whose action is `run`. An agent that fails or runs out of time is an outcome, and its tree is
-// evaluated all the same. Errors: it could not be started (agent_error), or the worker was asked to stop (cancelled).
+// Starts the program of an agent whose action is `run`. An agent that fails or runs out of time is an
+// outcome, and its tree is evaluated all the same. Errors: it could not be started (agent_error), or the
+// worker was asked to stop (cancelled).
 Result<AgentRun> run_agent(ProcessRunner& runner, const AgentSpec& spec, const AgentSettings& settings,
                            const EnvironmentMap& caller_environment, const AgentPlace& place);
 
-// The files of a reference solution that the task lets a candidate change, relative to `solution`; an error if there are none.
-Result<std::vector<std::string>> find_solution_files(const fs::path& solution, const std::vector<std::string>& editable);
+// The files of a reference solution that the task lets a candidate change, relative to `solution`; an error
+// if there are none.
+Result<std::vector<std::string>> find_solution_files(const fs::path& solution,
+                                                     const std::vector<std::string>& editable);
 
 // The oracle: puts those files over the workspace's.
-Result<AgentRun> apply_solution(const fs::path& solution, const std::vector<std::string>& files, const fs::path& workspace);
+Result<AgentRun> apply_solution(const fs::path& solution, const std::vector<std::string>& files,
+                                const fs::path& workspace);
 
 }  // namespace arena

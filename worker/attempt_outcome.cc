@@ -4,11 +4,16 @@ namespace arena {
 
 std::string_view name_of(AttemptPhase phase) {
   switch (phase) {
-    case AttemptPhase::setup: return "setup";
-    case AttemptPhase::baseline: return "baseline";
-    case AttemptPhase::agent: return "agent";
-    case AttemptPhase::evaluation: return "evaluation";
-    case AttemptPhase::publication: return "publication";
+    case AttemptPhase::setup:
+      return "setup";
+    case AttemptPhase::baseline:
+      return "baseline";
+    case AttemptPhase::agent:
+      return "agent";
+    case AttemptPhase::evaluation:
+      return "evaluation";
+    case AttemptPhase::publication:
+      return "publication";
   }
   return "";
 }
@@ -23,10 +28,12 @@ CauseClass cause_of_error(AttemptPhase phase, ErrorCode code) {
     case AttemptPhase::setup:
       if (code == ErrorCode::timed_out) return CauseClass::timed_out;
       return code == ErrorCode::busy ? CauseClass::infra_error : CauseClass::task_error;
-    case AttemptPhase::agent: return CauseClass::agent_error;
+    case AttemptPhase::agent:
+      return CauseClass::agent_error;
     case AttemptPhase::baseline:
     case AttemptPhase::evaluation:
-    case AttemptPhase::publication: return CauseClass::infra_error;
+    case AttemptPhase::publication:
+      return CauseClass::infra_error;
   }
   return CauseClass::infra_error;
 }
@@ -43,12 +50,18 @@ AttemptOutcome outcome_of_error(AttemptPhase phase, const Error& error) {
 
 NextState next_state(const AttemptOutcome& outcome, TaskDescriptor descriptor, const AttemptLimits& limits) {
   NextState next;
-  const auto retry_if = [&next](bool retry) { next.state = retry ? QueueState::pending : QueueState::failed; };
+  const auto retry_if = [&next](bool retry) {
+    next.state = retry ? QueueState::pending : QueueState::failed;
+  };
   switch (outcome.cause) {
-    case CauseClass::completed: next.state = QueueState::done; break;
+    case CauseClass::completed:
+      next.state = QueueState::done;
+      break;
     case CauseClass::task_error:
     case CauseClass::agent_error:
-    case CauseClass::timed_out: next.state = QueueState::failed; break;
+    case CauseClass::timed_out:
+      next.state = QueueState::failed;
+      break;
     case CauseClass::quota:
     case CauseClass::cancelled:
       ++descriptor.uncounted;
@@ -68,9 +81,15 @@ NextState next_state(const AttemptOutcome& outcome, TaskDescriptor descriptor, c
       break;
   }
   switch (next.state) {
-    case QueueState::done: descriptor.status = DescriptorStatus::done; break;
-    case QueueState::failed: descriptor.status = DescriptorStatus::failed; break;
-    default: descriptor.status = DescriptorStatus::pending; break;
+    case QueueState::done:
+      descriptor.status = DescriptorStatus::done;
+      break;
+    case QueueState::failed:
+      descriptor.status = DescriptorStatus::failed;
+      break;
+    default:
+      descriptor.status = DescriptorStatus::pending;
+      break;
   }
   if (next.state != QueueState::pending) descriptor.worker_id = descriptor.claimed_by;
   descriptor.cause = outcome.cause;

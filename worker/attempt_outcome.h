@@ -14,14 +14,15 @@ std::string_view name_of(AttemptPhase phase);
 
 struct AttemptOutcome {
   CauseClass cause = CauseClass::completed;
-  std::string message;          // why not completed
+  std::string message;  // why not completed
   bool disk_full = false;
   bool candidate_kept = false;  // the agent's work was published and can be evaluated again
   std::string result_digest;    // of task_result.yaml, when completed
   std::string processes_left;   // why processes of the attempt could not be ended; empty: none is left
 };
 
-// A failure of the runner in `phase` as a cause class. Verdicts on kernels are no failures and never come here.
+// A failure of the runner in `phase` as a cause class. Verdicts on kernels are no failures and never come
+// here.
 AttemptOutcome outcome_of_error(AttemptPhase phase, const Error& error);
 
 struct AttemptLimits {
@@ -33,9 +34,9 @@ struct NextState {
   QueueState state = QueueState::done;  // done, failed or pending
   TaskDescriptor descriptor;            // as it is to be written
 };
-// `descriptor` is the claimed one, with the attempt counted. infra_error is tried again while attempts are left; when a
-// candidate was kept, it costs an evaluation instead of an attempt. A full disk, quota and cancelled cost nothing: the
-// task is not to blame, and the run is halted or the worker leaves.
+// `descriptor` is the claimed one, with the attempt counted. infra_error is tried again while attempts are
+// left; when a candidate was kept, it costs an evaluation instead of an attempt. A full disk, quota and
+// cancelled cost nothing: the task is not to blame, and the run is halted or the worker leaves.
 NextState next_state(const AttemptOutcome& outcome, TaskDescriptor descriptor, const AttemptLimits& limits);
 
 }  // namespace arena

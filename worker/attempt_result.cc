@@ -10,7 +10,9 @@ namespace {
 
 bool is_valid(const TimedCase& timed) { return std::isfinite(timed.time_ms) && timed.time_ms > 0; }
 
-std::int64_t count_valid(const std::vector<TimedCase>& cases) { return std::count_if(cases.begin(), cases.end(), is_valid); }
+std::int64_t count_valid(const std::vector<TimedCase>& cases) {
+  return std::count_if(cases.begin(), cases.end(), is_valid);
+}
 
 std::vector<std::string> methods_of(const std::vector<TimedCase>& cases) {
   std::set<std::string> methods;
@@ -31,11 +33,14 @@ void add_timing(const AttemptFacts& facts, TaskResult& result) {
   const std::vector<TimedCase>& baseline = facts.baseline.cases;
   const std::vector<TimedCase>& candidate = facts.verdict.performance.cases;
   const SpeedupResult timing = compute_speedup(baseline, candidate);
-  const auto missing = [&result](const char* key, const std::string& reason) { result.not_measured[key] = reason; };
+  const auto missing = [&result](const char* key, const std::string& reason) {
+    result.not_measured[key] = reason;
+  };
 
   result.base_execution_time = timing.baseline_mean_ms;
   if (!result.base_execution_time) {
-    missing("base_execution_time", facts.baseline.problem.empty() ? "no valid baseline case" : facts.baseline.problem);
+    missing("base_execution_time",
+            facts.baseline.problem.empty() ? "no valid baseline case" : facts.baseline.problem);
   }
   result.best_optimized_execution_time = timing.candidate_mean_ms;
   const std::string problem = candidate_problem(facts.verdict);
@@ -44,7 +49,7 @@ void add_timing(const AttemptFacts& facts, TaskResult& result) {
   }
   result.speedup_ratio = timing.speedup;
   if (!result.speedup_ratio) {
-    const std::string reason = !problem.empty()                ? problem
+    const std::string reason = !problem.empty()                  ? problem
                                : !facts.baseline.problem.empty() ? "no baseline: " + facts.baseline.problem
                                                                  : timing.problem;
     missing("speedup_ratio", reason);

@@ -36,7 +36,8 @@ Status copy_changed_files(const fs::path& workspace, const fs::path& files, Take
   return {};
 }
 
-Status set_older_aside(FileSystem& disk, const QueueLayout& layout, const std::string& task_name, std::int64_t attempt) {
+Status set_older_aside(FileSystem& disk, const QueueLayout& layout, const std::string& task_name,
+                       std::int64_t attempt) {
   const fs::path published = layout.candidate(task_name);
   ARENA_ASSIGN(const bool there, disk.exists(published));
   if (!there) return {};
@@ -72,7 +73,8 @@ Result<CandidateRecord> read_candidate_record(std::string_view text, const std::
   MappingReader reader(document, name, "");
   CandidateRecord record;
   if (reader.integer("schema_version", 1, kMost).value_or(0) != kSchemaVersion) {
-    return fail(ErrorCode::corrupt, fmt::format("'{}' has a schema version that this arena does not know", name));
+    return fail(ErrorCode::corrupt,
+                fmt::format("'{}' has a schema version that this arena does not know", name));
   }
   record.run_id = reader.required_string("run_id");
   record.task_name = reader.required_string("task_name");
@@ -85,7 +87,8 @@ Result<CandidateRecord> read_candidate_record(std::string_view text, const std::
   record.takeover.ignored = reader.string_list("ignored_changes").value_or(std::vector<std::string>{});
   const YamlNode* agent_node = reader.node("agent");
   ARENA_TRY(reader.finish(UnknownKeys::ignore, nullptr));
-  if (agent_node == nullptr) return fail(ErrorCode::corrupt, fmt::format("'{}' does not say how the agent ended", name));
+  if (agent_node == nullptr)
+    return fail(ErrorCode::corrupt, fmt::format("'{}' does not say how the agent ended", name));
   MappingReader agent(*agent_node, name, "agent");
   record.agent.end = agent.required_string("end");
   record.agent.ok = agent.boolean("ok").value_or(false);
@@ -114,7 +117,8 @@ Result<Candidate> publish_candidate(FileSystem& disk, const QueueLayout& layout,
   return Candidate{published / kFiles, std::move(record)};
 }
 
-std::optional<Candidate> find_candidate(FileSystem& disk, const QueueLayout& layout, const CandidateRecord& expected) {
+std::optional<Candidate> find_candidate(FileSystem& disk, const QueueLayout& layout,
+                                        const CandidateRecord& expected) {
   const fs::path published = layout.candidate(expected.task_name);
   const auto text = disk.read(published / kRecordFile);
   if (!text) return std::nullopt;

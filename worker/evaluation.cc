@@ -19,7 +19,8 @@ std::string object_to_output(const CommandRun& run) {
 
 class Stopwatch {
  public:
-  Stopwatch(Clock& clock, std::int64_t& result) : clock_(clock), result_(result), start_(clock.steady_now()) {}
+  Stopwatch(Clock& clock, std::int64_t& result)
+      : clock_(clock), result_(result), start_(clock.steady_now()) {}
   ~Stopwatch() {
     result_ = std::chrono::duration_cast<std::chrono::milliseconds>(clock_.steady_now() - start_).count();
   }
@@ -30,7 +31,8 @@ class Stopwatch {
   SteadyTime start_;
 };
 
-Result<std::string> check_correctness(TaskCommands& commands, const TaskSpec& spec, const PhaseLimits& limits) {
+Result<std::string> check_correctness(TaskCommands& commands, const TaskSpec& spec,
+                                      const PhaseLimits& limits) {
   if (spec.correctness_commands.empty()) return std::string("the task has no correctness command");
   if (spec.task_type == "torch2flydsl") {
     if (std::string problem = find_kernel_stubs(commands.directory(), spec); !problem.empty()) return problem;
@@ -41,7 +43,8 @@ Result<std::string> check_correctness(TaskCommands& commands, const TaskSpec& sp
 }  // namespace
 
 PhaseLimits limits_of(const TaskSpec& spec, const RunConfig& config) {
-  return {spec.compile_timeout.value_or(config.compile_timeout), spec.correctness_timeout.value_or(config.correctness_timeout),
+  return {spec.compile_timeout.value_or(config.compile_timeout),
+          spec.correctness_timeout.value_or(config.correctness_timeout),
           spec.performance_timeout.value_or(config.performance_timeout)};
 }
 
@@ -50,7 +53,8 @@ bool reads_as_failure(std::string_view output) {
   return contains(lower, "fail") && !contains(lower, "pass");
 }
 
-Result<Verdict> evaluate_candidate(TaskCommands& commands, const TaskSpec& spec, const PhaseLimits& limits, Clock& clock) {
+Result<Verdict> evaluate_candidate(TaskCommands& commands, const TaskSpec& spec, const PhaseLimits& limits,
+                                   Clock& clock) {
   Verdict verdict;
   {
     const Stopwatch watch(clock, verdict.durations_ms["compile"]);
@@ -65,20 +69,23 @@ Result<Verdict> evaluate_candidate(TaskCommands& commands, const TaskSpec& spec,
   verdict.correct = verdict.correctness_problem.empty();
   if (!verdict.correct) return verdict;
   const Stopwatch watch(clock, verdict.durations_ms["performance"]);
-  ARENA_ASSIGN(verdict.performance, measure(commands, spec.performance_commands, "performance", limits.performance,
-                                            {TimedSide::candidate, is_torch2hip(spec)}));
+  ARENA_ASSIGN(verdict.performance, measure(commands, spec.performance_commands, "performance",
+                                            limits.performance, {TimedSide::candidate, is_torch2hip(spec)}));
   return verdict;
 }
 
-Result<Measurement> measure_baseline(TaskCommands& commands, const TaskSpec& spec, const PhaseLimits& limits) {
+Result<Measurement> measure_baseline(TaskCommands& commands, const TaskSpec& spec,
+                                     const PhaseLimits& limits) {
   std::vector<std::string> lines = spec.performance_commands;
   if (is_torch2hip(spec)) {
     for (std::string& line : lines) line += " --baseline_only";
   } else {
-    ARENA_ASSIGN(const std::string problem, commands.run_all(spec.compile_commands, "baseline_compile", limits.compile));
+    ARENA_ASSIGN(const std::string problem,
+                 commands.run_all(spec.compile_commands, "baseline_compile", limits.compile));
     if (!problem.empty()) return Measurement{{}, "the baseline does not compile: " + problem};
   }
-  return measure(commands, lines, "baseline_performance", limits.performance, {TimedSide::baseline, is_torch2hip(spec)});
+  return measure(commands, lines, "baseline_performance", limits.performance,
+                 {TimedSide::baseline, is_torch2hip(spec)});
 }
 
 }  // namespace arena

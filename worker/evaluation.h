@@ -1,6 +1,6 @@
 #pragma once
-// The verdict on one candidate, and the measurement of the baseline: compile, correctness, performance, each with its own
-// limit and log. A kernel that does not compile or is wrong is a verdict, not an error.
+// The verdict on one candidate, and the measurement of the baseline: compile, correctness, performance, each
+// with its own limit and log. A kernel that does not compile or is wrong is a verdict, not an error.
 #include <map>
 
 #include "model/run_config.h"
@@ -18,7 +18,7 @@ PhaseLimits limits_of(const TaskSpec& spec, const RunConfig& config);
 
 struct Verdict {
   bool compiled = false;
-  std::string compile_problem;      // why not
+  std::string compile_problem;  // why not
   bool correct = false;
   std::string correctness_problem;  // why not
   Measurement performance;          // of a correct candidate only
@@ -26,13 +26,16 @@ struct Verdict {
 };
 
 // In the directory of `commands`, which holds the pristine task with the candidate's files.
-Result<Verdict> evaluate_candidate(TaskCommands& commands, const TaskSpec& spec, const PhaseLimits& limits, Clock& clock);
+Result<Verdict> evaluate_candidate(TaskCommands& commands, const TaskSpec& spec, const PhaseLimits& limits,
+                                   Clock& clock);
 
-// In the directory of `commands`, which holds the pristine task: compile, then performance. torch2hip, whose kernel does not
-// exist yet, is not compiled; its performance command times the original with --baseline_only.
+// In the directory of `commands`, which holds the pristine task: compile, then performance. torch2hip, whose
+// kernel does not exist yet, is not compiled; its performance command times the original with
+// --baseline_only.
 Result<Measurement> measure_baseline(TaskCommands& commands, const TaskSpec& spec, const PhaseLimits& limits);
 
-// v0.2's reading of a correctness command that exited with 0: "fail" in its output without any "pass" is a failure.
+// v0.2's reading of a correctness command that exited with 0: "fail" in its output without any "pass" is a
+// failure.
 bool reads_as_failure(std::string_view output);
 
 }  // namespace arena

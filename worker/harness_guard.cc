@@ -10,17 +10,20 @@ namespace arena {
 namespace {
 
 constexpr std::array<std::string_view, 8> kProtectedNames = {
-    "script", "scripts", "test", "tests", "config.yaml", "config.yml", "conftest.py", "performance_utils_pytest.py"};
-constexpr std::array<std::string_view, 5> kProtectedSuffixes = {"_test.py", "_test.cpp", "_test.cu", "_test.hip",
-                                                               "_harness.py"};
+    "script",      "scripts",    "test",        "tests",
+    "config.yaml", "config.yml", "conftest.py", "performance_utils_pytest.py"};
+constexpr std::array<std::string_view, 5> kProtectedSuffixes = {"_test.py", "_test.cpp", "_test.cu",
+                                                                "_test.hip", "_harness.py"};
 
 bool is_below(std::string_view path, std::string_view directory) {
-  return path.size() > directory.size() && path.substr(0, directory.size()) == directory && path[directory.size()] == '/';
+  return path.size() > directory.size() && path.substr(0, directory.size()) == directory &&
+         path[directory.size()] == '/';
 }
 
 class Rules {
  public:
-  Rules(const TreeListing& pristine, const std::vector<std::string>& editable) : pristine_(pristine), editable_(editable) {}
+  Rules(const TreeListing& pristine, const std::vector<std::string>& editable)
+      : pristine_(pristine), editable_(editable) {}
 
   bool is_candidate(std::string_view path) const {
     if (editable_.empty()) return !is_protected_path(path);
@@ -30,7 +33,8 @@ class Rules {
 
   // A file put where a directory was would take everything below with it, protected files included.
   bool would_replace_directory_of_others(const std::string& path) const {
-    for (auto entry = pristine_.lower_bound(path + '/'); entry != pristine_.end() && is_below(entry->first, path); ++entry) {
+    for (auto entry = pristine_.lower_bound(path + '/');
+         entry != pristine_.end() && is_below(entry->first, path); ++entry) {
       if (!is_candidate(entry->first)) return true;
     }
     return false;
@@ -63,21 +67,25 @@ bool is_ignored_path(std::string_view relative) {
                      [](const std::string& part) { return part == ".git" || part == "__pycache__"; });
 }
 
-Takeover plan_takeover(const TreeListing& pristine, const TreeListing& workspace, const std::vector<std::string>& editable,
+Takeover plan_takeover(const TreeListing& pristine, const TreeListing& workspace,
+                       const std::vector<std::string>& editable,
                        const std::function<bool(const std::string& relative)>& differs) {
   const Rules rules(pristine, editable);
   Takeover plan;
   for (const auto& [path, now] : workspace) {
     const auto found = pristine.find(path);
     const TreeEntry* before = found == pristine.end() ? nullptr : &found->second;
-    const bool both_files = before != nullptr && before->kind == TreeEntry::Kind::file && now.kind == TreeEntry::Kind::file;
-    const bool same = both_files ? before->size == now.size && !differs(path)
-                                 : before != nullptr && before->kind == now.kind && before->link_target == now.link_target;
+    const bool both_files =
+        before != nullptr && before->kind == TreeEntry::Kind::file && now.kind == TreeEntry::Kind::file;
+    const bool same =
+        both_files ? before->size == now.size && !differs(path)
+                   : before != nullptr && before->kind == now.kind && before->link_target == now.link_target;
     if (same) continue;
     const bool taken = now.kind == TreeEntry::Kind::file && rules.is_candidate(path) &&
                        !rules.would_replace_directory_of_others(path);
     (taken ? plan.changed : plan.ignored).push_back(path);
-    // What is no regular file is never taken over; where it stands in for a file of the task, that file is gone.
+    // What is no regular file is never taken over; where it stands in for a file of the task, that file is
+    // gone.
     if (!taken && before != nullptr && now.kind != TreeEntry::Kind::file && rules.is_candidate(path)) {
       plan.removed.push_back(path);
     }

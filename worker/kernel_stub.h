@@ -1,5 +1,6 @@
 #pragma once
-// torch2flydsl starts from stubs: a candidate counts only if every target function is defined and no bare stub any more.
+// torch2flydsl starts from stubs: a candidate counts only if every target function is defined and no bare
+// stub any more.
 #include <string>
 #include <string_view>
 #include <vector>

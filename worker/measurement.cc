@@ -19,7 +19,8 @@ std::string remove_old_reports(const fs::path& directory) {
     if (status.type() == fs::file_not_found) continue;
     if (status.type() == fs::directory_file) return fmt::format("cannot measure: '{}' is a directory", name);
     fs::remove(path, problem);
-    if (problem) return fmt::format("cannot measure: an old '{}' cannot be removed: {}", name, problem.message());
+    if (problem)
+      return fmt::format("cannot measure: an old '{}' cannot be removed: {}", name, problem.message());
   }
   return "";
 }
@@ -50,8 +51,9 @@ Measurement read_cases(const fs::path& directory, const std::string& output, con
 
 }  // namespace
 
-Result<Measurement> measure(TaskCommands& commands, const std::vector<std::string>& lines, const std::string& log_name,
-                            std::chrono::milliseconds limit, const TimingOptions& options) {
+Result<Measurement> measure(TaskCommands& commands, const std::vector<std::string>& lines,
+                            const std::string& log_name, std::chrono::milliseconds limit,
+                            const TimingOptions& options) {
   Measurement last;
   last.problem = "the task has no performance command";
   for (std::size_t i = 0; i < lines.size(); ++i) {

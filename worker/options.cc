@@ -35,7 +35,8 @@ std::variant<WorkerOptions, EarlyExit> parse_worker_options(int argc, const char
   app.add_option("--worker-id", options.worker_id, "slot.n, unique for every start")->required();
   app.add_option("--device", options.device, "what this worker measures on, for the results");
   app.add_option("--launcher", options.launcher, "how it was started");
-  app.add_option("--data-dir", data, "directory of agents/ and prompts/ (default: ../share/arena beside the program)");
+  app.add_option("--data-dir", data,
+                 "directory of agents/ and prompts/ (default: ../share/arena beside the program)");
   app.add_option("--cache-dir", cache, "cloned repositories (default: .arena_cache in the workspace root)");
   app.add_option("--log-file", log, "log file (default: only warnings, on stderr)");
   app.add_flag("-v,--verbose", options.verbose, "log every command too");
@@ -48,11 +49,13 @@ std::variant<WorkerOptions, EarlyExit> parse_worker_options(int argc, const char
     return EarlyExit{code == 0 ? 0 : 2, out.str() + problem.str()};
   }
   if (!parse_worker_id(options.worker_id)) {
-    return EarlyExit{2, fmt::format("arena-worker: --worker-id '{}' is not slot.n, for example 0.1\n", options.worker_id)};
+    return EarlyExit{
+        2, fmt::format("arena-worker: --worker-id '{}' is not slot.n, for example 0.1\n", options.worker_id)};
   }
   options.run_directory = absolute(run);
   options.data_directory = data.empty() ? default_data_directory() : absolute(data);
-  options.cache_directory = cache.empty() ? options.run_directory.parent_path().parent_path() / ".arena_cache" : absolute(cache);
+  options.cache_directory =
+      cache.empty() ? options.run_directory.parent_path().parent_path() / ".arena_cache" : absolute(cache);
   if (!log.empty()) options.log_file = absolute(log);
   return options;
 }

@@ -9,12 +9,12 @@
 namespace arena {
 
 struct WorkerOptions {
-  fs::path run_directory;     // absolute
-  std::string worker_id;      // slot.n
+  fs::path run_directory;  // absolute
+  std::string worker_id;   // slot.n
   std::string device = "unknown device";
   std::string launcher = "local";
-  fs::path data_directory;    // agents/*.yaml and prompts/*.md
-  fs::path cache_directory;   // clones of `repository` tasks
+  fs::path data_directory;   // agents/*.yaml and prompts/*.md
+  fs::path cache_directory;  // clones of `repository` tasks
   fs::path log_file;
   bool verbose = false;
 };

@@ -29,7 +29,8 @@ Result<RunRecord> read_newest_run_record(FileSystem& disk, const QueueLayout& la
   return read_run_record(text, file.string());
 }
 
-Result<AgentSpec> read_agent(FileSystem& disk, const fs::path& data_directory, const AgentSettings& settings) {
+Result<AgentSpec> read_agent(FileSystem& disk, const fs::path& data_directory,
+                             const AgentSettings& settings) {
   const fs::path file = data_directory / "agents" / (settings.template_name + ".yaml");
   ARENA_ASSIGN(const std::string text, disk.read(file));
   ARENA_ASSIGN(AgentSpec spec, parse_agent_spec(text, settings.template_name));
@@ -37,7 +38,8 @@ Result<AgentSpec> read_agent(FileSystem& disk, const fs::path& data_directory, c
   return spec;
 }
 
-Result<WorkerSetup> make_setup(FileSystem& disk, const QueueLayout& layout, const WorkerOptions& options, ReapMode mode) {
+Result<WorkerSetup> make_setup(FileSystem& disk, const QueueLayout& layout, const WorkerOptions& options,
+                               ReapMode mode) {
   WorkerSetup setup;
   ARENA_ASSIGN(setup.run, read_newest_run_record(disk, layout));
   ARENA_ASSIGN(setup.agent, read_agent(disk, options.data_directory, setup.run.config.agent));
@@ -50,8 +52,10 @@ Result<WorkerSetup> make_setup(FileSystem& disk, const QueueLayout& layout, cons
   return setup;
 }
 
-// Who this worker is, for a coordinator that adopts it. An id is used once: a record that is there already is an error.
-Status announce(FileSystem& disk, Clock& clock, const QueueLayout& layout, const WorkerSetup& setup, const WorkerOptions& options) {
+// Who this worker is, for a coordinator that adopts it. An id is used once: a record that is there already is
+// an error.
+Status announce(FileSystem& disk, Clock& clock, const QueueLayout& layout, const WorkerSetup& setup,
+                const WorkerOptions& options) {
   ARENA_ASSIGN(const ProcessIdentity identity, current_process_identity());
   WorkerRecord record;
   record.worker_id = setup.worker_id;
@@ -65,7 +69,8 @@ Status announce(FileSystem& disk, Clock& clock, const QueueLayout& layout, const
   record.reap_mode = setup.reap_mode;
   record.started_at = format_utc(clock.now());
   record.version = ARENA_VERSION;
-  ARENA_TRY(publish(disk, layout.worker_record(setup.worker_id), write_worker_record(record), Sync::no, Replace::no));
+  ARENA_TRY(publish(disk, layout.worker_record(setup.worker_id), write_worker_record(record), Sync::no,
+                    Replace::no));
   Event start;
   start.time = record.started_at;
   start.kind = "worker_start";
@@ -87,7 +92,8 @@ int work(const WorkerOptions& options, const QueueLayout& layout) {
   }
   if (const Status announced = announce(disk, clock, layout, *setup, options); !announced) {
     spdlog::error("cannot start: {}", announced.error().message);
-    return exit_code(announced.error().code == ErrorCode::exists ? WorkerExit::usage : WorkerExit::cannot_go_on);
+    return exit_code(announced.error().code == ErrorCode::exists ? WorkerExit::usage
+                                                                 : WorkerExit::cannot_go_on);
   }
   spdlog::info("worker {} of {} on {}", setup->worker_id, setup->run.run_name, setup->device);
   WorkerLoop loop(*setup, layout, disk, clock, runner, [&runner] { return runner.end_descendants(); });
@@ -112,10 +118,13 @@ int run_worker_program(int argc, char** argv) {
   }
   const auto& options = std::get<WorkerOptions>(parsed);
   const QueueLayout layout(options.run_directory);
-  // The launcher makes the lock before it starts a worker, and removes it to call off one that has not come up yet.
+  // The launcher makes the lock before it starts a worker, and removes it to call off one that has not come
+  // up yet.
   const auto lock = FileLock::try_acquire_existing(layout.worker_lock(options.worker_id));
   if (!lock) return exit_code(WorkerExit::stopped);
-  if (const Status opened = open_worker_log(options.log_file, options.verbose ? LogDetail::verbose : LogDetail::normal); !opened) {
+  if (const Status opened =
+          open_worker_log(options.log_file, options.verbose ? LogDetail::verbose : LogDetail::normal);
+      !opened) {
     std::fputs(fmt::format("arena-worker: {}\n", opened.error().message).c_str(), stderr);
     return exit_code(WorkerExit::cannot_go_on);
   }

@@ -42,8 +42,10 @@ class PromptBuilder {
     instructions();
     ARENA_TRY(add_text(input_.editable.empty() ? "protected_tree" : "protected_files", Need::required));
     const auto& output_format = input_.spec.prompt.output_format;
-    if (output_format) add(*output_format);
-    else ARENA_TRY(add_text("completion", Need::required));
+    if (output_format)
+      add(*output_format);
+    else
+      ARENA_TRY(add_text("completion", Need::required));
     ARENA_TRY(cheatsheet());
     add(fmt::format("Your working directory is `{}`. Work only there.", input_.workspace.string()));
     if (input_.max_iterations) ARENA_TRY(add_text("iterations", Need::required));
@@ -70,14 +72,17 @@ class PromptBuilder {
 
   Status add_text(const std::string& name, Need need) {
     const auto content = text(name);
-    if (content) add(*content);
-    else if (need == Need::required || content.error().code != ErrorCode::not_found) return fail(content.error());
+    if (content)
+      add(*content);
+    else if (need == Need::required || content.error().code != ErrorCode::not_found)
+      return fail(content.error());
     return {};
   }
 
   Status persona() {
     const std::string type = input_.spec.prompt.task_type.value_or(input_.spec.task_type);
-    const bool plain_name = type.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
+    const bool plain_name =
+        type.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
     auto content = plain_name ? text("persona_" + type) : fail(ErrorCode::not_found, "");
     if (!content && content.error().code == ErrorCode::not_found) content = text("persona_generic");
     if (!content) return fail(content.error());
@@ -91,7 +96,8 @@ class PromptBuilder {
     std::string section;
     if (!spec.source_files.empty()) section += "Source files:" + bullets(spec.source_files) + "\n";
     if (!spec.target_file.empty()) section += fmt::format("File to write: `{}`\n", spec.target_file);
-    if (!spec.target_functions.empty()) section += "Functions to optimize:" + bullets(spec.target_functions) + "\n";
+    if (!spec.target_functions.empty())
+      section += "Functions to optimize:" + bullets(spec.target_functions) + "\n";
     if (!input_.editable.empty()) section += "Files you may change:" + bullets(input_.editable) + "\n";
     if (!section.empty()) add("## Sources\n\n" + section);
   }
@@ -115,7 +121,8 @@ class PromptBuilder {
       return {};
     }
     const std::string language = language_of(input_.spec);
-    if (!input_.architecture.empty()) ARENA_TRY(add_text("cheatsheet_" + input_.architecture, Need::optional));
+    if (!input_.architecture.empty())
+      ARENA_TRY(add_text("cheatsheet_" + input_.architecture, Need::optional));
     if (!language.empty()) ARENA_TRY(add_text("cheatsheet_" + language, Need::optional));
     return {};
   }

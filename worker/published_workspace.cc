@@ -24,15 +24,17 @@ Status clear_name(const DirectoryHandle& workspace, const char* name) {
   return remove_tree(fs::path(fmt::format("/proc/self/fd/{}", workspace.descriptor())) / name);
 }
 
-Status publish_cases(const DirectoryHandle& workspace, const char* name, const std::vector<TimedCase>& cases) {
+Status publish_cases(const DirectoryHandle& workspace, const char* name,
+                     const std::vector<TimedCase>& cases) {
   if (cases.empty()) return {};
   return workspace.publish(name, write_perf_yaml(cases), Sync::no, Replace::yes);
 }
 
 }  // namespace
 
-Status publish_results(const DirectoryHandle& workspace, const fs::path& logs, const std::vector<TimedCase>& baseline,
-                       const std::vector<TimedCase>& candidate, const std::string& result) {
+Status publish_results(const DirectoryHandle& workspace, const fs::path& logs,
+                       const std::vector<TimedCase>& baseline, const std::vector<TimedCase>& candidate,
+                       const std::string& result) {
   // An agent may have taken the permissions away.
   static_cast<void>(::fchmod(workspace.descriptor(), 0755));
   for (const char* name : {kLogs, kBaseline, kCandidate, kResult}) ARENA_TRY(clear_name(workspace, name));

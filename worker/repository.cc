@@ -42,7 +42,8 @@ Result<RepositoryClone> RepositoryCache::obtain(const RepositorySource& source, 
   const fs::path being_built = temporary_name(entry);
   ARENA_TRY(make_directories(disk_, being_built));
   const auto head = clone(source, being_built / "tree", settings, limit);
-  Status built = head ? disk_.create(being_built / kHeadFile, *head + '\n', Sync::yes) : Status(fail(head.error()));
+  Status built =
+      head ? disk_.create(being_built / kHeadFile, *head + '\n', Sync::yes) : Status(fail(head.error()));
   if (built) built = disk_.rename(being_built, entry, Replace::no);
   if (!built) {
     ARENA_TRY(remove_tree(being_built));
@@ -56,10 +57,12 @@ Result<std::string> RepositoryCache::clone(const RepositorySource& source, const
                                            const CommandSettings& settings, std::chrono::milliseconds limit) {
   const fs::path parent = target.parent_path();
   if (source.revision.empty()) {
-    ARENA_TRY(run_git({"clone", "--quiet", "--depth", "1", "--", source.url, target.string()}, parent, "clone", settings, limit));
+    ARENA_TRY(run_git({"clone", "--quiet", "--depth", "1", "--", source.url, target.string()}, parent,
+                      "clone", settings, limit));
   } else {
     ARENA_TRY(run_git({"init", "--quiet", target.string()}, parent, "clone", settings, limit));
-    ARENA_TRY(run_git({"fetch", "--quiet", "--depth", "1", "--", source.url, source.revision}, target, "clone_2", settings, limit));
+    ARENA_TRY(run_git({"fetch", "--quiet", "--depth", "1", "--", source.url, source.revision}, target,
+                      "clone_2", settings, limit));
     ARENA_TRY(run_git({"checkout", "--quiet", "--detach", "FETCH_HEAD"}, target, "clone_3", settings, limit));
   }
   ARENA_TRY(run_git({"rev-parse", "HEAD"}, target, "clone_head", settings, limit));
@@ -72,8 +75,9 @@ Result<std::string> RepositoryCache::clone(const RepositorySource& source, const
   return std::string(trim(head));
 }
 
-Status RepositoryCache::run_git(const std::vector<std::string>& arguments, const fs::path& directory, const std::string& log,
-                                const CommandSettings& settings, std::chrono::milliseconds limit) {
+Status RepositoryCache::run_git(const std::vector<std::string>& arguments, const fs::path& directory,
+                                const std::string& log, const CommandSettings& settings,
+                                std::chrono::milliseconds limit) {
   ProcessSpec spec;
   spec.argv = {"git"};
   spec.argv.insert(spec.argv.end(), arguments.begin(), arguments.end());
@@ -84,14 +88,17 @@ Status RepositoryCache::run_git(const std::vector<std::string>& arguments, const
   spec.output_limit = settings.output_limit;
   spec.time_limit = limit;
   ARENA_ASSIGN(const ProcessOutcome outcome, runner_.run(spec));
-  if (std::holds_alternative<Stopped>(outcome.end)) return fail(ErrorCode::cancelled, "the worker was asked to stop");
-  if (!outcome.succeeded() && is_disk_full(directory)) return fail(ErrorCode::no_space, "cannot clone: the disk is full");
+  if (std::holds_alternative<Stopped>(outcome.end))
+    return fail(ErrorCode::cancelled, "the worker was asked to stop");
+  if (!outcome.succeeded() && is_disk_full(directory))
+    return fail(ErrorCode::no_space, "cannot clone: the disk is full");
   const auto output = read_beneath(settings.log_directory, log + ".log", settings.output_limit + 4096);
   return status_of("git " + arguments.front(), {outcome, output.value_or("")});
 }
 
-Status install_repository(ProcessRunner& runner, const RepositorySource& source, const CommandSettings& settings,
-                          std::chrono::milliseconds limit, const std::string& log_name) {
+Status install_repository(ProcessRunner& runner, const RepositorySource& source,
+                          const CommandSettings& settings, std::chrono::milliseconds limit,
+                          const std::string& log_name) {
   TaskCommands commands(runner, settings);
   for (std::size_t i = 0; i < source.post_clone_install.size(); ++i) {
     const std::string& line = source.post_clone_install[i];

@@ -33,7 +33,8 @@ std::string with_interpreter(const std::string& line, const std::string& python_
   return line;
 }
 
-Result<CommandRun> TaskCommands::run(const std::string& line, const std::string& log_name, std::chrono::milliseconds limit) {
+Result<CommandRun> TaskCommands::run(const std::string& line, const std::string& log_name,
+                                     std::chrono::milliseconds limit) {
   ProcessSpec spec;
   spec.argv = {"/bin/sh", "-c", with_interpreter(line, settings_.python_path)};
   spec.environment = settings_.environment;
@@ -43,12 +44,15 @@ Result<CommandRun> TaskCommands::run(const std::string& line, const std::string&
   spec.time_limit = limit;
   if (settings_.starting != nullptr) ARENA_TRY(settings_.starting(spec.output_file));
   ARENA_ASSIGN(ProcessOutcome outcome, runner_.run(spec));
-  if (std::holds_alternative<Stopped>(outcome.end)) return fail(ErrorCode::cancelled, "the worker was asked to stop");
+  if (std::holds_alternative<Stopped>(outcome.end))
+    return fail(ErrorCode::cancelled, "the worker was asked to stop");
   CommandRun run{std::move(outcome), ""};
   // A child that wrote nothing may have left no log.
-  if (auto output = read_beneath(settings_.log_directory, log_name + ".log", kLargestLog)) run.output = std::move(*output);
+  if (auto output = read_beneath(settings_.log_directory, log_name + ".log", kLargestLog))
+    run.output = std::move(*output);
   if (!run.outcome.succeeded() && is_disk_full(settings_.directory)) {
-    return fail(ErrorCode::no_space, fmt::format("cannot run '{}' in '{}': the disk is full", line, settings_.directory.string()));
+    return fail(ErrorCode::no_space,
+                fmt::format("cannot run '{}' in '{}': the disk is full", line, settings_.directory.string()));
   }
   return run;
 }
@@ -69,7 +73,8 @@ std::string numbered_log(const std::string& log_name, std::size_t index) {
 }
 
 std::string explain_failure(const std::string& line, const CommandRun& run) {
-  const std::string_view shown = line.size() > 200 ? std::string_view(line).substr(0, 200) : std::string_view(line);
+  const std::string_view shown =
+      line.size() > 200 ? std::string_view(line).substr(0, 200) : std::string_view(line);
   std::string text = fmt::format("'{}': {}", to_printable_utf8(shown), describe(run.outcome.end));
   std::string_view output = trim(run.output);
   if (output.size() > kShownOutput) output.remove_prefix(output.size() - kShownOutput);
@@ -78,9 +83,9 @@ std::string explain_failure(const std::string& line, const CommandRun& run) {
 }
 
 const std::vector<std::string>& device_environment_names() {
-  static const std::vector<std::string> names = {"ROCR_VISIBLE_DEVICES", "CUDA_*", "GPU_DEVICE_ORDINAL", "NVIDIA_*",
-                                                 "PYTORCH_ROCM_ARCH",    "HIP_*",  "AMDGPU_TARGETS",     "ROCM_*",
-                                                 "GPU_TARGETS",          "HSA_*",  "AGENT_KERNEL_ARENA_*"};
+  static const std::vector<std::string> names = {
+      "ROCR_VISIBLE_DEVICES", "CUDA_*", "GPU_DEVICE_ORDINAL", "NVIDIA_*", "PYTORCH_ROCM_ARCH",   "HIP_*",
+      "AMDGPU_TARGETS",       "ROCM_*", "GPU_TARGETS",        "HSA_*",    "AGENT_KERNEL_ARENA_*"};
   return names;
 }
 

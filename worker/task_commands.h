@@ -1,6 +1,6 @@
 #pragma once
-// Runs the shell lines of a task in one directory, each with a limit and its own capped log. Shell lines are the contract of
-// v0.2's task configurations; everything else is started without a shell.
+// Runs the shell lines of a task in one directory, each with a limit and its own capped log. Shell lines are
+// the contract of v0.2's task configurations; everything else is started without a shell.
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -19,8 +19,9 @@ struct CommandSettings {
   EnvironmentMap environment;  // all of it
   fs::path log_directory;
   std::uint64_t output_limit = 16 << 20;
-  std::string python_path;     // empty: as the line says
-  std::function<Status(const fs::path& log)> starting = nullptr;  // told before each line; its error ends the run
+  std::string python_path;  // empty: as the line says
+  std::function<Status(const fs::path& log)> starting =
+      nullptr;  // told before each line; its error ends the run
 };
 
 struct CommandRun {
@@ -31,17 +32,19 @@ struct CommandRun {
 // Not thread-safe; `runner` outlives it.
 class TaskCommands {
  public:
-  TaskCommands(ProcessRunner& runner, CommandSettings settings) : runner_(runner), settings_(std::move(settings)) {}
+  TaskCommands(ProcessRunner& runner, CommandSettings settings)
+      : runner_(runner), settings_(std::move(settings)) {}
   const fs::path& directory() const { return settings_.directory; }
 
   // `log_name` without .log. cancelled when the worker was asked to stop; other errors are the runner's own.
-  Result<CommandRun> run(const std::string& line, const std::string& log_name, std::chrono::milliseconds limit);
+  Result<CommandRun> run(const std::string& line, const std::string& log_name,
+                         std::chrono::milliseconds limit);
 
-  // The lines one after the other, until one fails; what went wrong, or empty. The n-th log is `<log_name>_<n>` from 2 on.
-  // `objection` may find fault with the output of a line that succeeded.
+  // The lines one after the other, until one fails; what went wrong, or empty. The n-th log is
+  // `<log_name>_<n>` from 2 on. `objection` may find fault with the output of a line that succeeded.
   using Objection = std::function<std::string(const CommandRun&)>;
-  Result<std::string> run_all(const std::vector<std::string>& lines, const std::string& log_name, std::chrono::milliseconds limit,
-                              const Objection& objection = nullptr);
+  Result<std::string> run_all(const std::vector<std::string>& lines, const std::string& log_name,
+                              std::chrono::milliseconds limit, const Objection& objection = nullptr);
 
  private:
   ProcessRunner& runner_;
@@ -53,7 +56,8 @@ std::string numbered_log(const std::string& log_name, std::size_t index);  // fr
 // "exit code 2: " and the end of the output (some 4 KB), printable: what goes into an error message.
 std::string explain_failure(const std::string& line, const CommandRun& run);
 
-// Devices and their tool chains: what task commands and agents see of the caller's environment, besides the basic names.
+// Devices and their tool chains: what task commands and agents see of the caller's environment, besides the
+// basic names.
 const std::vector<std::string>& device_environment_names();
 
 // Is (nearly) no block or inode left there? A command that failed then says nothing about the kernel.

@@ -20,7 +20,8 @@ EnvironmentMap visible_environment(const EnvironmentMap& environment) {
 }
 
 // A clone may have to go through a proxy; the address can hold a password, so that nothing else gets it.
-const std::vector<std::string> kProxyNames = {"http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"};
+const std::vector<std::string> kProxyNames = {"http_proxy", "https_proxy", "no_proxy",
+                                              "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"};
 constexpr const char* kSetupSide = "setup";
 
 CandidateRecord record_of(const TaskDescriptor& descriptor) {
@@ -34,8 +35,8 @@ CandidateRecord record_of(const TaskDescriptor& descriptor) {
 
 }  // namespace
 
-TaskRun::TaskRun(const WorkerSetup& setup, const QueueLayout& layout, FileSystem& disk, Clock& clock, ProcessRunner& runner,
-                 const TaskDescriptor& descriptor, AttemptHooks hooks)
+TaskRun::TaskRun(const WorkerSetup& setup, const QueueLayout& layout, FileSystem& disk, Clock& clock,
+                 ProcessRunner& runner, const TaskDescriptor& descriptor, AttemptHooks hooks)
     : setup_(setup),
       layout_(layout),
       disk_(disk),
@@ -67,7 +68,8 @@ AttemptOutcome TaskRun::run() {
     // Nothing of the attempt may run on when its task is given away.
     if (const auto ended = hooks_.end_processes(); !ended) outcome.processes_left = ended.error().message;
   }
-  if (outcome.cause == CauseClass::completed || outcome.cause == CauseClass::cancelled || outcome.disk_full) clean_up();
+  if (outcome.cause == CauseClass::completed || outcome.cause == CauseClass::cancelled || outcome.disk_full)
+    clean_up();
   return outcome;
 }
 
@@ -92,7 +94,8 @@ Status TaskRun::begin(AttemptPhase phase) {
 
 Status TaskRun::prepare() {
   ARENA_TRY(begin(AttemptPhase::setup));
-  ARENA_TRY(archive_workspace(disk_, layout_, descriptor_.task_name, descriptor_.run_id, descriptor_.attempt));
+  ARENA_TRY(
+      archive_workspace(disk_, layout_, descriptor_.task_name, descriptor_.run_id, descriptor_.attempt));
   clean_up();
   ARENA_TRY(remove_tree(directory_.logs()));
   ARENA_TRY(make_directories(disk_, directory_.logs()));
@@ -110,7 +113,8 @@ Status TaskRun::read_task() {
   ARENA_ASSIGN(const std::string text, disk_.read(config));
   std::vector<std::string> warnings;  // the coordinator has shown them when it planned the run
   ARENA_ASSIGN(spec_, parse_task_spec(text, config.string(), &warnings));
-  if (!spec_.unsupported.empty()) return fail(ErrorCode::unsupported, "not supported yet: " + spec_.unsupported);
+  if (!spec_.unsupported.empty())
+    return fail(ErrorCode::unsupported, "not supported yet: " + spec_.unsupported);
   editable_ = editable_files(spec_);
   limits_ = limits_of(spec_, setup_.run.config);
   if (setup_.agent.action == AgentSpec::Action::apply_solution) {
@@ -122,8 +126,9 @@ Status TaskRun::read_task() {
 Status TaskRun::check_digest() {
   ARENA_ASSIGN(const std::string digest, digest_of(source_));
   if (digest == descriptor_.task_digest) return {};
-  return fail(ErrorCode::refused, fmt::format("task '{}' is not what the run was planned with: its files have changed in '{}'",
-                                              descriptor_.task_name, source_.directory.string()));
+  return fail(ErrorCode::refused,
+              fmt::format("task '{}' is not what the run was planned with: its files have changed in '{}'",
+                          descriptor_.task_name, source_.directory.string()));
 }
 
 Status TaskRun::obtain_seed() {
@@ -139,7 +144,8 @@ Status TaskRun::obtain_seed() {
     settings.output_limit = setup_.run.config.output_limit_bytes;
     ARENA_ASSIGN(settings.environment, environment_for(kSetupSide));
     RepositoryCache cache(runner_, disk_, setup_.cache_directory);
-    ARENA_ASSIGN(const RepositoryClone clone, cache.obtain(repository, settings, setup_.run.config.setup_timeout));
+    ARENA_ASSIGN(const RepositoryClone clone,
+                 cache.obtain(repository, settings, setup_.run.config.setup_timeout));
     const std::string& name = repository.subdirectory;
     source_.seed = SeedTree{clone.tree, name.empty() ? repository_name(repository.url) : name, {}};
   }
@@ -151,7 +157,8 @@ Status TaskRun::make_copy(const fs::path& target, Solution solution) {
   ARENA_TRY(copy_pristine(source_, target, solution));
   const RepositorySource& repository = spec_.repository;
   if (!repository.install_every_setup || repository.post_clone_install.empty() || !source_.seed) return {};
-  CommandSettings settings{target / source_.seed->name, {}, directory_.logs(), setup_.run.config.output_limit_bytes, ""};
+  CommandSettings settings{
+      target / source_.seed->name, {}, directory_.logs(), setup_.run.config.output_limit_bytes, ""};
   ARENA_ASSIGN(settings.environment, environment_for(kSetupSide));
   return install_repository(runner_, repository, settings, setup_.run.config.setup_timeout,
                             "install_" + target.filename().string());
@@ -190,32 +197,36 @@ Result<AgentRun> TaskRun::start_agent() {
     return apply_solution(source_.directory / "solution", solution_files_, workspace_path_);
   }
   const RunConfig& config = setup_.run.config;
-  const PromptInput input{spec_,     setup_.run.architecture,      workspace_path_,
+  const PromptInput input{spec_,     setup_.run.architecture,     workspace_path_,
                           editable_, config.agent.max_iterations, config.agent.python_path.value_or("")};
   ARENA_ASSIGN(const std::string prompt, build_prompt(setup_.data_directory / "prompts", input));
   ARENA_TRY(arena::publish(disk_, directory_.prompt(), prompt, Sync::no, Replace::yes));
   ARENA_TRY(arena::publish(disk_, directory_.logs() / "prompt.md", prompt, Sync::no, Replace::yes));
-  AgentPlace place{descriptor_.task_name, workspace_path_, directory_.prompt(), directory_.logs() / "agent.log", {},
-                   config.output_limit_bytes};
+  AgentPlace place{
+      descriptor_.task_name,    workspace_path_, directory_.prompt(), directory_.logs() / "agent.log", {},
+      config.output_limit_bytes};
   ARENA_ASSIGN(place.environment, environment_for("agent"));
   ARENA_TRY(hooks_.report(phase_, place.log));
   return run_agent(runner_, setup_.agent, config.agent, setup_.environment, place);
 }
 
-// The evaluation's pristine copy is made before the candidate is read: it is what the agent's tree is compared with.
+// The evaluation's pristine copy is made before the candidate is read: it is what the agent's tree is
+// compared with.
 Status TaskRun::publish_agents_work(const AgentRun& agent) {
   ARENA_ASSIGN(const int ended, hooks_.end_processes());
   ARENA_TRY(make_copy(directory_.evaluation(), Solution::left_out));
   CandidateRecord record = record_of(descriptor_);
   record.agent = agent.outcome;
-  record.proof = fmt::format("no process left ({}{})", setup_.reap_mode,
-                             agent.left_processes || ended > 0 ? "; some had outlived the agent and were ended" : "");
+  record.proof =
+      fmt::format("no process left ({}{})", setup_.reap_mode,
+                  agent.left_processes || ended > 0 ? "; some had outlived the agent and were ended" : "");
   ARENA_ASSIGN(const TreeListing pristine, list_tree(directory_.evaluation()));
   ARENA_ASSIGN(const TreeListing found, list_tree(workspace_path_));
   record.takeover = plan_takeover(pristine, found, editable_, [this](const std::string& relative) {
     return !same_contents(directory_.evaluation(), workspace_path_, relative);
   });
-  ARENA_ASSIGN(candidate_, publish_candidate(disk_, layout_, workspace_path_, directory_.candidate_being_built(), std::move(record)));
+  ARENA_ASSIGN(candidate_, publish_candidate(disk_, layout_, workspace_path_,
+                                             directory_.candidate_being_built(), std::move(record)));
   return {};
 }
 
@@ -226,7 +237,8 @@ Status TaskRun::evaluate() {
   if (candidate_->record.attempt != descriptor_.attempt) {
     facts_.candidate.agent.from_earlier_attempt = true;
     ARENA_TRY(make_copy(directory_.evaluation(), Solution::left_out));
-    ARENA_TRY(apply_candidate(*candidate_, workspace_path_));  // so that the workspace shows what was evaluated
+    ARENA_TRY(
+        apply_candidate(*candidate_, workspace_path_));  // so that the workspace shows what was evaluated
   }
   ARENA_TRY(apply_candidate(*candidate_, directory_.evaluation()));
   ARENA_ASSIGN(TaskCommands commands, commands_in(directory_.evaluation(), "evaluation"));
@@ -239,7 +251,8 @@ Status TaskRun::publish() {
   ARENA_TRY(begin(AttemptPhase::publication));
   const TaskResult result = make_result(facts_);
   const std::string text = write_task_result(result);
-  ARENA_TRY(publish_results(*workspace_, directory_.logs(), facts_.baseline.cases, facts_.verdict.performance.cases, text));
+  ARENA_TRY(publish_results(*workspace_, directory_.logs(), facts_.baseline.cases,
+                            facts_.verdict.performance.cases, text));
   step("result.written");
   result_digest_ = std::string(stated_seal(text));
   return {};

@@ -1,6 +1,7 @@
 #pragma once
-// One attempt at one task: workspace, baseline, agent, candidate, evaluation, result, in that order (docs/evaluation.md). It
-// writes nothing into the queue's state directories; what becomes of the task is the worker loop's business.
+// One attempt at one task: workspace, baseline, agent, candidate, evaluation, result, in that order
+// (docs/evaluation.md). It writes nothing into the queue's state directories; what becomes of the task is the
+// worker loop's business.
 #include <functional>
 #include <map>
 #include <optional>
@@ -12,9 +13,9 @@
 #include "os/file_system.h"
 #include "os/process.h"
 #include "queue/queue_layout.h"
+#include "worker/agent.h"
 #include "worker/attempt_outcome.h"
 #include "worker/attempt_result.h"
-#include "worker/agent.h"
 #include "worker/workspace.h"
 
 namespace arena {
@@ -27,14 +28,16 @@ struct WorkerSetup {
   fs::path cache_directory;  // clones
   std::string worker_id;
   std::string device;
-  std::string reap_mode;     // how processes are kept track of, for the proofs
+  std::string reap_mode;       // how processes are kept track of, for the proofs
   EnvironmentMap environment;  // the worker's own; children get parts of it
 };
 
 // What an attempt tells and asks its worker. An error of `report` (disk full) ends the attempt.
 struct AttemptHooks {
   // A phase begins (empty log) or one of its commands does, whose output goes to `log`.
-  std::function<Status(AttemptPhase phase, const fs::path& log)> report = [](AttemptPhase, const fs::path&) { return Status(); };
+  std::function<Status(AttemptPhase phase, const fs::path& log)> report = [](AttemptPhase, const fs::path&) {
+    return Status();
+  };
   // Ends every descendant of the worker that is still alive: how many there were.
   std::function<Result<int>()> end_processes = [] { return Result<int>(0); };
 };
@@ -42,8 +45,8 @@ struct AttemptHooks {
 // Single use, single-threaded; everything passed in outlives it.
 class TaskRun {
  public:
-  TaskRun(const WorkerSetup& setup, const QueueLayout& layout, FileSystem& disk, Clock& clock, ProcessRunner& runner,
-          const TaskDescriptor& descriptor, AttemptHooks hooks);
+  TaskRun(const WorkerSetup& setup, const QueueLayout& layout, FileSystem& disk, Clock& clock,
+          ProcessRunner& runner, const TaskDescriptor& descriptor, AttemptHooks hooks);
   AttemptOutcome run();
 
  private:

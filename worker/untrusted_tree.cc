@@ -37,7 +37,8 @@ Error errno_error(std::string_view action, const fs::path& path) {
   return error_from_errno(errno, action, path.string());
 }
 
-// Opens component by component, so that no link is followed anywhere on the way. O_NONBLOCK: a FIFO must not hold us up.
+// Opens component by component, so that no link is followed anywhere on the way. O_NONBLOCK: a FIFO must not
+// hold us up.
 Result<Descriptor> open_beneath(const fs::path& root, const std::string& relative) {
   Descriptor at(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!at.is_open()) return fail(errno_error("open", root));
@@ -51,7 +52,8 @@ Result<Descriptor> open_beneath(const fs::path& root, const std::string& relativ
     Descriptor next(::openat(at.get(), part->c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | kind));
     if (!next.is_open()) {
       if (errno == ELOOP || errno == ENOTDIR || errno == ENXIO) {
-        return fail(ErrorCode::corrupt, fmt::format("'{}' is not a regular file in real directories", (root / path).string()));
+        return fail(ErrorCode::corrupt,
+                    fmt::format("'{}' is not a regular file in real directories", (root / path).string()));
       }
       return fail(errno_error("open", root / path));
     }
@@ -73,7 +75,8 @@ Result<RegularFile> open_regular_file(const fs::path& root, const std::string& r
   if (!S_ISREG(status.st_mode)) {
     return fail(ErrorCode::corrupt, fmt::format("'{}' is not a regular file", (root / relative).string()));
   }
-  return RegularFile{std::move(opened), static_cast<std::uint64_t>(status.st_size), (status.st_mode & 0111) != 0};
+  return RegularFile{std::move(opened), static_cast<std::uint64_t>(status.st_size),
+                     (status.st_mode & 0111) != 0};
 }
 
 Result<std::size_t> read_some(const RegularFile& file, char* buffer, std::size_t size, const fs::path& name) {
@@ -101,8 +104,10 @@ Status make_parents(const fs::path& root, const std::string& relative) {
   for (const fs::path& part : fs::path(relative).parent_path()) {
     directory /= part;
     struct stat status {};
-    if (::lstat(directory.c_str(), &status) == 0 && !S_ISDIR(status.st_mode)) ARENA_TRY(remove_tree(directory));
-    if (::mkdir(directory.c_str(), 0777) != 0 && errno != EEXIST) return fail(errno_error("make directory", directory));
+    if (::lstat(directory.c_str(), &status) == 0 && !S_ISDIR(status.st_mode))
+      ARENA_TRY(remove_tree(directory));
+    if (::mkdir(directory.c_str(), 0777) != 0 && errno != EEXIST)
+      return fail(errno_error("make directory", directory));
   }
   return {};
 }
@@ -157,8 +162,9 @@ bool same_contents(const fs::path& root, const fs::path& other_root, const std::
     std::size_t compared = 0;
     while (compared < *count) {
       const auto more = read_some(*other, right.data(), *count - compared, other_root / relative);
-      if (!more || *more == 0 || !std::equal(right.begin(), right.begin() + static_cast<std::ptrdiff_t>(*more),
-                                             left.begin() + static_cast<std::ptrdiff_t>(compared))) {
+      if (!more || *more == 0 ||
+          !std::equal(right.begin(), right.begin() + static_cast<std::ptrdiff_t>(*more),
+                      left.begin() + static_cast<std::ptrdiff_t>(compared))) {
         return false;
       }
       compared += *more;
@@ -176,7 +182,8 @@ Result<std::string> read_beneath(const fs::path& root, const std::string& relati
     if (count == 0) return text;
     text.append(block.data(), count);
     if (text.size() > limit) {
-      return fail(ErrorCode::corrupt, fmt::format("'{}' is larger than {} bytes", (root / relative).string(), limit));
+      return fail(ErrorCode::corrupt,
+                  fmt::format("'{}' is larger than {} bytes", (root / relative).string(), limit));
     }
   }
 }
@@ -186,8 +193,8 @@ Status copy_beneath(const fs::path& from, const fs::path& to, const std::string&
   const fs::path target = to / relative;
   ARENA_TRY(make_parents(to, relative));
   ARENA_TRY(remove_tree(target));
-  const Descriptor created(
-      ::open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, source.executable ? 0777 : 0666));
+  const Descriptor created(::open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                                  source.executable ? 0777 : 0666));
   if (!created.is_open()) return fail(errno_error("create", target));
   std::vector<char> block(kBlock);
   for (;;) {

@@ -1,6 +1,6 @@
 #pragma once
-// Reading a tree that an untrusted program wrote. No symbolic link in it is ever followed, nothing but regular files is
-// opened, and every path stays beneath the root, whatever was planted there.
+// Reading a tree that an untrusted program wrote. No symbolic link in it is ever followed, nothing but
+// regular files is opened, and every path stays beneath the root, whatever was planted there.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -14,11 +14,12 @@ namespace arena {
 struct TreeEntry {
   enum class Kind { file, link, other };  // other: FIFO, socket, device
   Kind kind = Kind::file;
-  std::uint64_t size = 0;      // of a file
-  std::string link_target;     // of a link
+  std::uint64_t size = 0;   // of a file
+  std::string link_target;  // of a link
 };
 
-// Everything below a root but directories, by path relative to it. Directories that cannot be read are left out.
+// Everything below a root but directories, by path relative to it. Directories that cannot be read are left
+// out.
 using TreeListing = std::map<std::string, TreeEntry, std::less<>>;
 
 // Names that never belong to a candidate are not listed: see is_ignored_path (harness_guard.h).
@@ -30,8 +31,9 @@ bool same_contents(const fs::path& root, const fs::path& other_root, const std::
 // The contents of a regular file beneath `root`; corrupt if it is anything else or above `limit` bytes.
 Result<std::string> read_beneath(const fs::path& root, const std::string& relative, std::uint64_t limit);
 
-// Copies a regular file beneath `from` to the same path beneath `to`, replacing what is there and keeping only the
-// executable bit of its mode. Parent directories are made; a link or file in their place is removed first.
+// Copies a regular file beneath `from` to the same path beneath `to`, replacing what is there and keeping
+// only the executable bit of its mode. Parent directories are made; a link or file in their place is removed
+// first.
 Status copy_beneath(const fs::path& from, const fs::path& to, const std::string& relative);
 
 // Makes every file of `relatives` beneath `root`, and the directories they lie in, survive power loss.

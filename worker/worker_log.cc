@@ -14,7 +14,8 @@ namespace {
 class LevelName final : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& line) override {
-    static constexpr std::string_view kNames[] = {"DEBUG", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL", "OFF"};
+    static constexpr std::string_view kNames[] = {"DEBUG", "DEBUG",    "INFO", "WARNING",
+                                                  "ERROR", "CRITICAL", "OFF"};
     const std::string_view name = kNames[message.level];
     line.append(name.data(), name.data() + name.size());
   }

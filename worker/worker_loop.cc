@@ -53,20 +53,25 @@ WorkerExit WorkerLoop::run() {
       return some_failed_ ? WorkerExit::some_failed : WorkerExit::all_done;
     }
     switch (execute(**claimed)) {
-      case Next::go_on: break;
-      case Next::leave_stopped: return WorkerExit::stopped;
-      case Next::leave_broken: return WorkerExit::cannot_go_on;
+      case Next::go_on:
+        break;
+      case Next::leave_stopped:
+        return WorkerExit::stopped;
+      case Next::leave_broken:
+        return WorkerExit::cannot_go_on;
     }
   }
 }
 
 WorkerLoop::Next WorkerLoop::execute(const Claim& claim) {
   const TaskDescriptor& descriptor = claim.descriptor;
-  spdlog::info("task {} ({} of {}): attempt {}", descriptor.task_name, descriptor.index, descriptor.total_tasks,
-               descriptor.attempt);
+  spdlog::info("task {} ({} of {}): attempt {}", descriptor.task_name, descriptor.index,
+               descriptor.total_tasks, descriptor.attempt);
   AttemptHooks hooks;
   hooks.end_processes = end_processes_;
-  hooks.report = [&](AttemptPhase phase, const fs::path& log) { return report_phase(descriptor, phase, log); };
+  hooks.report = [&](AttemptPhase phase, const fs::path& log) {
+    return report_phase(descriptor, phase, log);
+  };
   AttemptOutcome outcome;
   if (const Status recorded = record(event_of("claim", descriptor)); !recorded) {
     outcome = outcome_of_error(AttemptPhase::setup, recorded.error());
@@ -82,8 +87,8 @@ WorkerLoop::Next WorkerLoop::settle(const Claim& claim, const AttemptOutcome& ou
   if (outcome.cause == CauseClass::completed) {
     spdlog::info("task {}: done", claim.descriptor.task_name);
   } else {
-    spdlog::warn("task {}: {}, goes to {}/: {}", claim.descriptor.task_name, name_of(outcome.cause), name_of(next.state),
-                 outcome.message);
+    spdlog::warn("task {}: {}, goes to {}/: {}", claim.descriptor.task_name, name_of(outcome.cause),
+                 name_of(next.state), outcome.message);
   }
   // The halt comes before the task is claimable again.
   if (outcome.disk_full) halt_run("no_space", outcome.message);
@@ -98,7 +103,8 @@ WorkerLoop::Next WorkerLoop::settle(const Claim& claim, const AttemptOutcome& ou
   end.message = outcome.message;
   const Status recorded = record(std::move(end));
   if (!outcome.processes_left.empty()) {
-    spdlog::error("processes of task {} cannot be ended: {}", claim.descriptor.task_name, outcome.processes_left);
+    spdlog::error("processes of task {} cannot be ended: {}", claim.descriptor.task_name,
+                  outcome.processes_left);
     return Next::leave_broken;
   }
   if (!recorded) {
@@ -107,14 +113,17 @@ WorkerLoop::Next WorkerLoop::settle(const Claim& claim, const AttemptOutcome& ou
     return Next::leave_broken;
   }
   if (outcome.disk_full) return Next::leave_broken;
-  return outcome.cause == CauseClass::cancelled || outcome.cause == CauseClass::quota ? Next::leave_stopped : Next::go_on;
+  return outcome.cause == CauseClass::cancelled || outcome.cause == CauseClass::quota ? Next::leave_stopped
+                                                                                      : Next::go_on;
 }
 
-// The entry stays in running/: its result, if there is one, was written first, and recovery reads that order backwards.
+// The entry stays in running/: its result, if there is one, was written first, and recovery reads that order
+// backwards.
 WorkerLoop::Next WorkerLoop::after_failed_move(const Claim& claim, const Error& error) {
   const std::string& task = claim.descriptor.task_name;
   if (error.code == ErrorCode::not_found) {
-    spdlog::error("task {}: was given to another worker meanwhile; attempt {} is dropped", task, claim.descriptor.attempt);
+    spdlog::error("task {}: was given to another worker meanwhile; attempt {} is dropped", task,
+                  claim.descriptor.attempt);
     return Next::leave_stopped;
   }
   spdlog::error("task {}: stays in running/ until the run is resumed: {}", task, error.message);
@@ -127,7 +136,7 @@ Status WorkerLoop::report_phase(const TaskDescriptor& descriptor, AttemptPhase p
   Event event = event_of("phase", descriptor);
   event.phase = std::string(name_of(phase));
   if (!log.empty()) {
-    event.more["log"] = log.string();
+    event.more["log"] = log.lexically_relative(layout_.run_directory()).string();
     spdlog::debug("task {}: output goes to {}", descriptor.task_name, log.string());
   }
   return record(std::move(event));

@@ -8,18 +8,18 @@ namespace arena {
 
 // Exit codes of arena-worker; the coordinator's supervision acts on them.
 enum class WorkerExit {
-  all_done = 0,       // pending is empty, everything it ran is done
-  some_failed = 1,    // pending is empty, something it ran failed
-  usage = 2,          // configuration: a restart would not help
-  stopped = 3,        // stopped, halted, or its task was given away
-  cannot_go_on = 4,   // disk full, claims fail, processes that cannot be ended
+  all_done = 0,      // pending is empty, everything it ran is done
+  some_failed = 1,   // pending is empty, something it ran failed
+  usage = 2,         // configuration: a restart would not help
+  stopped = 3,       // stopped, halted, or its task was given away
+  cannot_go_on = 4,  // disk full, claims fail, processes that cannot be ended
 };
 
 class WorkerLoop {
  public:
   // Everything passed in outlives it. `end_processes` as in AttemptHooks.
-  WorkerLoop(const WorkerSetup& setup, const QueueLayout& layout, FileSystem& disk, Clock& clock, ProcessRunner& runner,
-             std::function<Result<int>()> end_processes);
+  WorkerLoop(const WorkerSetup& setup, const QueueLayout& layout, FileSystem& disk, Clock& clock,
+             ProcessRunner& runner, std::function<Result<int>()> end_processes);
   WorkerExit run();
 
  private:

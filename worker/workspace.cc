@@ -23,7 +23,8 @@ CopyOptions task_copy(const TaskSource& source, Solution solution) {
 }
 
 // A free name for `from` in `directory`: NAME, NAME.2, … Evidence of earlier attempts is never replaced.
-Status move_aside(FileSystem& disk, const fs::path& from, const fs::path& directory, const std::string& name) {
+Status move_aside(FileSystem& disk, const fs::path& from, const fs::path& directory,
+                  const std::string& name) {
   ARENA_TRY(make_directories(disk, directory));
   for (int copy = 1;; ++copy) {
     const fs::path target = directory / (copy == 1 ? name : fmt::format("{}.{}", name, copy));
@@ -76,8 +77,8 @@ bool is_excluded_from_seed(const std::string& relative, const std::vector<std::s
   });
 }
 
-Status archive_workspace(FileSystem& disk, const QueueLayout& layout, const std::string& task_name, const std::string& run_id,
-                         std::int64_t attempt) {
+Status archive_workspace(FileSystem& disk, const QueueLayout& layout, const std::string& task_name,
+                         const std::string& run_id, std::int64_t attempt) {
   const fs::path workspace = layout.workspace(task_name);
   ARENA_ASSIGN(const bool left_over, disk.exists(workspace));
   if (!left_over) return {};

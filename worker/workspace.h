@@ -1,6 +1,6 @@
 #pragma once
-// Where an attempt works: the workspace the agent sees, and the attempt's own directory beside it with the pristine copies
-// that are measured.
+// Where an attempt works: the workspace the agent sees, and the attempt's own directory beside it with the
+// pristine copies that are measured.
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,11 +25,13 @@ struct AttemptDirectory {
 // A tree that belongs to the task but lies elsewhere: a repository's clone or a directory of the image.
 struct SeedTree {
   fs::path from;
-  std::string name;                   // of its directory in the workspace
-  std::vector<std::string> excluded;  // patterns: without '/' for names anywhere, with '/' for paths from the top
+  std::string name;  // of its directory in the workspace
+  std::vector<std::string>
+      excluded;  // patterns: without '/' for names anywhere, with '/' for paths from the top
 };
 
-// The pristine task. Shared kit files, linked from elsewhere below the tasks directory, become plain files in every copy.
+// The pristine task. Shared kit files, linked from elsewhere below the tasks directory, become plain files in
+// every copy.
 struct TaskSource {
   fs::path directory;
   fs::path tasks_directory;
@@ -39,7 +41,8 @@ struct TaskSource {
 Result<std::string> digest_of(const TaskSource& source);
 
 enum class Solution { left_out, included };
-// Into `target`, which does not exist yet. The seed is left out where the task brings a directory of its name itself.
+// Into `target`, which does not exist yet. The seed is left out where the task brings a directory of its name
+// itself.
 Status copy_pristine(const TaskSource& source, const fs::path& target, Solution solution);
 
 // The name of the directory that a clone of `url` makes: "rocPRIM" for https://github.com/ROCm/rocPRIM.git.
@@ -47,9 +50,10 @@ std::string repository_name(const std::string& url);
 
 bool is_excluded_from_seed(const std::string& relative, const std::vector<std::string>& patterns);
 
-// Moves what an earlier attempt left under the workspace's name into .attempts/<slug>/<attempt - 1>/workspace. A candidate
-// whose evaluation was completed by that attempt goes with it: it is evidence, not work to be evaluated again.
-Status archive_workspace(FileSystem& disk, const QueueLayout& layout, const std::string& task_name, const std::string& run_id,
-                         std::int64_t attempt);
+// Moves what an earlier attempt left under the workspace's name into .attempts/<slug>/<attempt -
+// 1>/workspace. A candidate whose evaluation was completed by that attempt goes with it: it is evidence, not
+// work to be evaluated again.
+Status archive_workspace(FileSystem& disk, const QueueLayout& layout, const std::string& task_name,
+                         const std::string& run_id, std::int64_t attempt);
 
 }  // namespace arena

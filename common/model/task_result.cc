@@ -56,9 +56,17 @@ class NumberWriter {
   std::map<std::string, std::string> reasons_;
 };
 
-void write_message(YamlWriter& yaml, const char* key, const std::optional<std::string>& message) {
+// Logs of several lines stay readable.
+void write_message(YamlWriter& yaml, const char* key, const std::string& message) {
+  if (message.find('\n') == std::string::npos) {
+    yaml.string(key, message);
+  } else {
+    yaml.literal(key, message);
+  }
+}
+void write_message_or_null(YamlWriter& yaml, const char* key, const std::optional<std::string>& message) {
   if (message) {
-    yaml.literal(key, *message);
+    write_message(yaml, key, *message);
   } else {
     yaml.null(key);
   }
@@ -185,9 +193,9 @@ std::string write_task_result(const TaskResult& result) {
   NumberWriter measured(yaml, result);
   yaml.string("task_name", result.task_name);
   yaml.boolean("pass_compilation", result.pass_compilation);
-  write_message(yaml, "compilation_error_message", result.compilation_error_message);
+  write_message_or_null(yaml, "compilation_error_message", result.compilation_error_message);
   yaml.boolean("pass_correctness", result.pass_correctness);
-  write_message(yaml, "correctness_error_message", result.correctness_error_message);
+  write_message_or_null(yaml, "correctness_error_message", result.correctness_error_message);
   measured.number("base_execution_time", result.base_execution_time);
   measured.number("best_optimized_execution_time", result.best_optimized_execution_time);
   measured.number("speedup_ratio", result.speedup_ratio);
@@ -197,7 +205,7 @@ std::string write_task_result(const TaskResult& result) {
   measured.integer("valid_baseline_cases", result.valid_baseline_cases);
   measured.integer("valid_optimized_cases", result.valid_optimized_cases);
   if (result.speedup_calculation_error_message) {
-    yaml.literal("speedup_calculation_error_message", *result.speedup_calculation_error_message);
+    write_message(yaml, "speedup_calculation_error_message", *result.speedup_calculation_error_message);
   }
   yaml.string("optimization_summary", result.optimization_summary);
   measured.number("score", result.score);

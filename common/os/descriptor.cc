@@ -57,9 +57,9 @@ int read_regular(int directory, const char* name, int flags, std::string& conten
     const ssize_t got = ::read(file.get(), content.data() + size, content.size() - size);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return errno;
-    if (got == 0) break;
     size += static_cast<std::size_t>(got);
-    if (size == content.size()) content.resize(2 * size);  // it grows while we read
+    if (size < content.size()) break;  // of a regular file a short read is the last one
+    content.resize(2 * size);          // it grows while we read
   }
   content.resize(size);
   return 0;
@@ -110,21 +110,22 @@ int rename_no_replace(int from_directory, const char* from, int to_directory, co
 int rename_over_existing(int from_directory, const char* from, int to_directory, const char* to,
                          RenameCall call) {
   static constexpr unsigned kExchange = 2;  // RENAME_EXCHANGE
-  if (call(from_directory, from, to_directory, to, kExchange) == 0) {
-    ::unlinkat(from_directory, from, 0);  // if not, a temporary name is left, nothing worse
-    return 0;
-  }
-  if (errno != EINVAL && errno != ENOSYS) return errno;
-  // Look, then rename: not atomic, and nothing better is to be had there.
-  struct stat there {};
-  if (::fstatat(to_directory, to, &there, AT_SYMLINK_NOFOLLOW) != 0) return errno;
-  return call(from_directory, from, to_directory, to, 0) == 0 ? 0 : errno;
+  if (call(from_directory, from, to_directory, to, kExchange) != 0) return errno;
+  ::unlinkat(from_directory, from, 0);  // if not, a temporary name is left, nothing worse
+  return 0;
 }
 
 }  // namespace
 
 int rename_at(int from_directory, const char* from, int to_directory, const char* to, Replace replace,
               RenameCall call) {
+  if (replace == Replace::must) {
+    const int error = rename_over_existing(from_directory, from, to_directory, to, call);
+    if (error != EINVAL && error != ENOSYS) return error;
+    // NFS and some others cannot. Look, then rename: not atomic, and nothing better is to be had there.
+    struct stat there {};
+    if (::fstatat(to_directory, to, &there, AT_SYMLINK_NOFOLLOW) != 0) return errno;
+  }
   // Remember which file it is. When a network file system repeats a request whose reply was lost, the second
   // one finds the source gone and the caller reads ENOENT (or EIO, ESTALE) for a rename that happened. Only
   // "the source's name no longer leads to this file and the target's does" says so: a target that was there
@@ -134,8 +135,6 @@ int rename_at(int from_directory, const char* from, int to_directory, const char
   int error = 0;
   if (replace == Replace::no) {
     error = rename_no_replace(from_directory, from, to_directory, to, call);
-  } else if (replace == Replace::must) {
-    error = rename_over_existing(from_directory, from, to_directory, to, call);
   } else if (call(from_directory, from, to_directory, to, 0) != 0) {
     error = errno == ENOSYS && ::renameat(from_directory, from, to_directory, to) == 0 ? 0 : errno;
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 
 #include <fmt/format.h>
 
@@ -113,6 +112,7 @@ Result<TaskCopy> Recovery::read_copy(QueueState state, const EntryName& name) {
 }
 
 Status Recovery::remove_leftovers(QueueSnapshot& snapshot) {
+  if (check_snapshot(snapshot, {}).duplicates.empty()) return {};
   std::map<std::int64_t, std::vector<std::pair<QueueState, EntryName>>> places;
   for (const auto& [state, entries] : snapshot.entries) {
     for (const EntryName& name : entries) places[name.index].emplace_back(state, name);

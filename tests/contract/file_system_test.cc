@@ -108,6 +108,28 @@ TEST_CASE_TEMPLATE("a rename replaces only when asked to", T, ALL_DISKS) {
   CHECK(world.disk.read(world.root() / "old").value() == "new");
 }
 
+TEST_CASE_TEMPLATE("a rename that must replace needs a target, and makes none where it is gone", T, ALL_DISKS) {
+  T world;
+  REQUIRE(world.disk.create(world.root() / "new", "new", Sync::no));
+  CHECK(code_of(world.disk.rename(world.root() / "new", world.root() / "old", Replace::must)) ==
+        ErrorCode::not_found);
+  CHECK(sorted_names(world.disk, world.root()) == std::vector<std::string>{"new"});
+  REQUIRE(world.disk.create(world.root() / "old", "old", Sync::no));
+  CHECK(world.disk.rename(world.root() / "new", world.root() / "old", Replace::must));
+  CHECK(world.disk.read(world.root() / "old").value() == "new");
+  CHECK(sorted_names(world.disk, world.root()) == std::vector<std::string>{"old"});
+  CHECK(code_of(world.disk.rename(world.root() / "new", world.root() / "old", Replace::must)) ==
+        ErrorCode::not_found);
+  CHECK(world.disk.read(world.root() / "old").value() == "new");
+}
+
+TEST_CASE_TEMPLATE("a whole file system is synced through any of its directories", T, ALL_DISKS) {
+  T world;
+  REQUIRE(world.disk.create(world.root() / "f", "x", Sync::no));
+  CHECK(world.disk.sync_file_system(world.root()));
+  CHECK(code_of(world.disk.sync_file_system(world.root() / "no")) == ErrorCode::not_found);
+}
+
 TEST_CASE_TEMPLATE("a rename into a directory that is not there is no lost race", T, ALL_DISKS) {
   T world;
   REQUIRE(world.disk.create(world.root() / "f", "x", Sync::no));

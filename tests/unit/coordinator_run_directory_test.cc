@@ -128,7 +128,7 @@ TEST_CASE("the newest record of a run is the one with the highest number") {
   RealFileSystem disk;
   const fs::path run = folder.path / "run_20260101_000000";
   fs::create_directories(run);
-  CHECK(read_newest_record(disk, QueueLayout(run)).error().code == ErrorCode::not_found);
+  CHECK(read_newest_record(disk, QueueLayout(run)).error().code == ErrorCode::invalid_input);
   for (const int number : {1, 2, 10}) write_record(run, number, fmt::format("{:016}", number));
   const auto stored = read_newest_record(disk, QueueLayout(run));
   REQUIRE(stored);

@@ -184,6 +184,20 @@ TEST_CASE("where the file system does not know exclusive renames, nothing is rep
   CHECK(disk.read(to).value() == "x");
 }
 
+TEST_CASE("where the file system cannot exchange names, a target that is gone stays gone too") {
+  TempDirectory directory;
+  RealFileSystem disk;
+  const std::string from = (directory / "f").native();
+  const std::string to = (directory / "g").native();
+  REQUIRE(disk.create(from, "new", Sync::no));
+  CHECK(rename_at(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), Replace::must, without_flags) == ENOENT);
+  CHECK_FALSE(disk.exists(to).value());
+  REQUIRE(disk.create(to, "old", Sync::no));
+  CHECK(rename_at(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), Replace::must, without_flags) == 0);
+  CHECK(disk.read(to).value() == "new");
+  CHECK_FALSE(disk.exists(from).value());
+}
+
 TEST_CASE("a FIFO in the place of a file neither hangs the reader nor counts as a file") {
   TempDirectory directory;
   REQUIRE(::mkfifo((directory / "f").c_str(), 0600) == 0);

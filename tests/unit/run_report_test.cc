@@ -127,6 +127,13 @@ const ScoredRow& row_of(const RunReport& report, const std::string& task) {
 
 std::vector<std::string> lines_of(const std::string& text) { return split(text, "\n"); }
 
+FailingFileSystem::Fault fault_at(std::size_t call, ErrorCode code) {
+  FailingFileSystem::Fault fault;
+  fault.call = call;
+  fault.code = code;
+  return fault;
+}
+
 std::string expected(const std::string& name) {
   RealFileSystem disk;
   return disk.read(fs::path(ARENA_TEST_DATA) / "reports/expected" / name).value();
@@ -264,7 +271,6 @@ TEST_CASE("a result counts only if it is whole and of this run, this task and th
 TEST_CASE("an entry seen in two states while it moves is one row, of the later state") {
   TestRun run;
   run.add_done("t/a", 2);
-  TaskDescriptor descriptor;
   run.write(run.layout_.entry(QueueState::running, {"0.1", 1, "t_a"}), "");
   const RunReport report = run.report();
   REQUIRE(report.rows.size() == 1);
@@ -292,7 +298,6 @@ TEST_CASE("attempts take their times from the ledgers, the latest attempt wins")
   run.event("claim", "10:16:00.250", "t/a", 2);
   run.event("end", "10:16:02.000", "t/a", 2, "completed");
   run.event("end", "10:17:00.000", "t/a", 1, "infra_error");  // a worker that woke late
-  RealFileSystem unused;
   TestRun::must(run.disk_.append(run.layout_.events("0.1"), "{\"torn", Sync::no));
   const RunReport report = run.report();
   const auto line = nlohmann::json::parse(lines_of(render_results_jsonl(report)).at(0));
@@ -429,7 +434,7 @@ TEST_CASE("whichever call fails, a report file is the old one or the new one, ne
     REQUIRE(call < 100);
     TestRun::must(write_reports(run.disk_, run.layout_, before));
     disk.reset();
-    disk.fail_at({call, ErrorCode::no_space});
+    disk.fail_at(fault_at(call, ErrorCode::no_space));
     const Status written = write_reports(disk, run.layout_, after);
     complete = !disk.has_failed();
     CHECK(written.has_value() == complete);
@@ -449,7 +454,7 @@ TEST_CASE("whichever read fails, loading gives an error or rows for the whole pl
   for (std::size_t call = 1;; ++call) {
     REQUIRE(call < 100);
     disk.reset();
-    disk.fail_at({call, ErrorCode::io});
+    disk.fail_at(fault_at(call, ErrorCode::io));
     auto input = load_report_input(disk, run.layout_);
     if (!disk.has_failed()) break;
     if (!input) continue;

@@ -24,20 +24,22 @@ bool always(const std::string&) { return true; }
 }  // namespace
 
 TEST_CASE("protected names are those of v0.2, in any directory") {
-  for (const char* path : {"scripts/run.py", "a/script/x", "test/x", "a/b/tests/c.py", "config.yaml", "a/config.yml", "conftest.py",
-                           "a/conftest.py", "performance_utils_pytest.py", "x_test.py", "a/x_test.cpp", "x_test.cu", "x_test.hip",
-                           "kernel_harness.py", "tests"}) {
+  for (const char* path :
+       {"scripts/run.py", "a/script/x", "test/x", "a/b/tests/c.py", "config.yaml", "a/config.yml",
+        "conftest.py", "a/conftest.py", "performance_utils_pytest.py", "x_test.py", "a/x_test.cpp",
+        "x_test.cu", "x_test.hip", "kernel_harness.py", "tests"}) {
     CHECK_MESSAGE(is_protected_path(path), path);
   }
-  for (const char* path : {"kernel.py", "test_kernel.py", "testing/x.py", "src/scripts.py", "config.yaml.txt", "harness.py",
-                           "x_test.c", "latest/x", "my_config.yaml"}) {
+  for (const char* path : {"kernel.py", "test_kernel.py", "testing/x.py", "src/scripts.py", "config.yaml.txt",
+                           "harness.py", "x_test.c", "latest/x", "my_config.yaml"}) {
     CHECK_MESSAGE(!is_protected_path(path), path);
   }
 }
 
 TEST_CASE("only editable files are taken over") {
   const TreeListing pristine{{"src/k.cc", file(5)}, {"test/main.cc", file(9)}, {"src/other.cc", file(3)}};
-  const TreeListing workspace{{"src/k.cc", file(6)}, {"test/main.cc", file(1)}, {"src/other.cc", file(4)}, {"notes.md", file(1)}};
+  const TreeListing workspace{
+      {"src/k.cc", file(6)}, {"test/main.cc", file(1)}, {"src/other.cc", file(4)}, {"notes.md", file(1)}};
   const Takeover plan = plan_takeover(pristine, workspace, {"src/k.cc"}, always);
   CHECK(plan.changed == Names{"src/k.cc"});
   CHECK(plan.removed.empty());
@@ -70,8 +72,10 @@ TEST_CASE("an editable file that was deleted or replaced by a link is removed, t
 }
 
 TEST_CASE("where the whole tree is the candidate, everything but protected files is taken over") {
-  const TreeListing pristine{{"lib/k.hip", file(1)}, {"lib/old.h", file(1)}, {"scripts/run.py", file(1)}, {"tests/t.py", file(1)}};
-  const TreeListing workspace{{"lib/k.hip", file(2)}, {"lib/new.h", file(1)}, {"scripts/run.py", file(2)}, {"conftest.py", file(1)}};
+  const TreeListing pristine{
+      {"lib/k.hip", file(1)}, {"lib/old.h", file(1)}, {"scripts/run.py", file(1)}, {"tests/t.py", file(1)}};
+  const TreeListing workspace{
+      {"lib/k.hip", file(2)}, {"lib/new.h", file(1)}, {"scripts/run.py", file(2)}, {"conftest.py", file(1)}};
   const Takeover plan = plan_takeover(pristine, workspace, {}, always);
   CHECK(plan.changed == Names{"lib/k.hip", "lib/new.h"});
   CHECK(plan.removed == Names{"lib/old.h"});
@@ -94,16 +98,19 @@ TEST_CASE("an editable directory covers what lies below it and nothing beside it
 }
 
 TEST_CASE("repository metadata, byte code and the solution are no candidate") {
-  for (const char* path : {".git/config", "lib/.git", "a/__pycache__/k.pyc", "solution", "solution/src/k.cc"}) {
+  for (const char* path :
+       {".git/config", "lib/.git", "a/__pycache__/k.pyc", "solution", "solution/src/k.cc"}) {
     CHECK_MESSAGE(is_ignored_path(path), path);
   }
-  for (const char* path : {"src/solution/k.cc", "solutions", "git", ".gitignore"}) CHECK_MESSAGE(!is_ignored_path(path), path);
+  for (const char* path : {"src/solution/k.cc", "solutions", "git", ".gitignore"})
+    CHECK_MESSAGE(!is_ignored_path(path), path);
 }
 
 TEST_CASE("every failure of every phase has its cause class") {
   using Phase = AttemptPhase;
   const auto cause = [](Phase phase, ErrorCode code) { return outcome_of_error(phase, {code, "why"}).cause; };
-  for (const Phase phase : {Phase::setup, Phase::baseline, Phase::agent, Phase::evaluation, Phase::publication}) {
+  for (const Phase phase :
+       {Phase::setup, Phase::baseline, Phase::agent, Phase::evaluation, Phase::publication}) {
     CHECK(cause(phase, ErrorCode::cancelled) == CauseClass::cancelled);
     CHECK(cause(phase, ErrorCode::no_space) == CauseClass::infra_error);
     CHECK(cause(phase, ErrorCode::io) == CauseClass::infra_error);
@@ -118,7 +125,8 @@ TEST_CASE("every failure of every phase has its cause class") {
     CHECK(cause(Phase::evaluation, code) == CauseClass::infra_error);
   }
   CHECK(outcome_of_error(Phase::evaluation, {ErrorCode::no_space, "x"}).disk_full);
-  CHECK(outcome_of_error(Phase::agent, {ErrorCode::denied, "cannot start 'x'"}).message == "agent: cannot start 'x'");
+  CHECK(outcome_of_error(Phase::agent, {ErrorCode::denied, "cannot start 'x'"}).message ==
+        "agent: cannot start 'x'");
 }
 
 TEST_CASE("each cause leads to its state and costs what it should") {
@@ -182,17 +190,23 @@ TEST_CASE("a stub is told from an implementation") {
   using K = KernelDefinition;
   CHECK(find_kernel_definition("def f(x):\n    return x\n", "f") == K::implemented);
   CHECK(find_kernel_definition("def f(x):\n    raise NotImplementedError\n", "f") == K::stub);
-  CHECK(find_kernel_definition("def f(x):\n    raise NotImplementedError(\n        'later')\n", "f") == K::stub);
-  CHECK(find_kernel_definition("def f(x: int = {1: 2}[1]) -> 'a:b':\n    \"\"\"Doc: it.\n\n    More.\"\"\"\n    # todo\n"
-                               "    raise NotImplementedError(\"f\")\n", "f") == K::stub);
+  CHECK(find_kernel_definition("def f(x):\n    raise NotImplementedError(\n        'later')\n", "f") ==
+        K::stub);
+  CHECK(find_kernel_definition(
+            "def f(x: int = {1: 2}[1]) -> 'a:b':\n    \"\"\"Doc: it.\n\n    More.\"\"\"\n    # todo\n"
+            "    raise NotImplementedError(\"f\")\n",
+            "f") == K::stub);
   CHECK(find_kernel_definition("def f(\n    x,\n):\n    raise NotImplementedError\n", "f") == K::stub);
   CHECK(find_kernel_definition("def f(x): raise NotImplementedError\n", "f") == K::stub);
-  CHECK(find_kernel_definition("def f(x):\n    if x:\n        raise NotImplementedError\n    return 1\n", "f") == K::implemented);
+  CHECK(find_kernel_definition("def f(x):\n    if x:\n        raise NotImplementedError\n    return 1\n",
+                               "f") == K::implemented);
   CHECK(find_kernel_definition("def f(x):\n    raise NotImplementedErrors\n", "f") == K::implemented);
   CHECK(find_kernel_definition("class A:\n    def f(self):\n        return 1\n", "f") == K::missing);
   CHECK(find_kernel_definition("def f2(x):\n    return 1\n", "f") == K::missing);
-  CHECK(find_kernel_definition("def f(x):\n    raise NotImplementedError\n\ndef f(x):\n    return x\n", "f") == K::implemented);
-  CHECK(find_kernel_definition("def f(x):\n    raise NotImplementedError\ndef g():\n    return 1\n", "f") == K::stub);
+  CHECK(find_kernel_definition("def f(x):\n    raise NotImplementedError\n\ndef f(x):\n    return x\n",
+                               "f") == K::implemented);
+  CHECK(find_kernel_definition("def f(x):\n    raise NotImplementedError\ndef g():\n    return 1\n", "f") ==
+        K::stub);
   CHECK(find_kernel_definition("", "f") == K::missing);
 }
 

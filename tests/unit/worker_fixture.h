@@ -1,6 +1,6 @@
 #pragma once
-// A small world for the worker's tests: a tasks directory, a run directory and tasks whose "kernel" is a shell fragment that
-// says its answer and its cost, so that every timing is known.
+// A small world for the worker's tests: a tasks directory, a run directory and tasks whose "kernel" is a
+// shell fragment that says its answer and its cost, so that every timing is known.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -22,8 +22,12 @@ class TemporaryWorld {
     RealFileSystem files;
     REQUIRE(publish(files, root / relative, text, Sync::no, Replace::yes));
   }
-  std::string read(const fs::path& relative) const { return RealFileSystem().read(root / relative).value_or("(no file)"); }
-  bool exists(const fs::path& relative) const { return fs::symlink_status(root / relative).type() != fs::file_not_found; }
+  std::string read(const fs::path& relative) const {
+    return RealFileSystem().read(root / relative).value_or("(no file)");
+  }
+  bool exists(const fs::path& relative) const {
+    return fs::symlink_status(root / relative).type() != fs::file_not_found;
+  }
 
  private:
   TempDirectory directory_;
@@ -43,11 +47,13 @@ inline const Files& shell_kernel_files() {
        "performance_command: [sh test/time.sh]\n"},
       {"src/kernel.sh", "answer=42\ncost=8\n"},
       {"solution/src/kernel.sh", "answer=42\ncost=2\n"},
-      {"test/check.sh", ". ./src/kernel.sh; if [ \"$answer\" = 42 ]; then echo PASS; else echo FAIL: $answer; fi\n"},
+      {"test/check.sh",
+       ". ./src/kernel.sh; if [ \"$answer\" = 42 ]; then echo PASS; else echo FAIL: $answer; fi\n"},
       {"test/time.sh",
        ". ./src/kernel.sh; mkdir -p build\n"
        "echo \"[{\\\"test_case_id\\\": \\\"a\\\", \\\"execution_time_ms\\\": $cost},"
-       " {\\\"test_case_id\\\": \\\"b\\\", \\\"execution_time_ms\\\": ${cost}0}]\" > build/performance_report.json\n"},
+       " {\\\"test_case_id\\\": \\\"b\\\", \\\"execution_time_ms\\\": ${cost}0}]\" > "
+       "build/performance_report.json\n"},
   };
   return files;
 }
@@ -143,7 +149,9 @@ class WorkerWorld : public TemporaryWorld {
   AttemptOutcome attempt(const TaskDescriptor& descriptor) {
     return TaskRun(setup, layout, disk, clock, runner, descriptor, hooks).run();
   }
-  AttemptOutcome attempt(const std::string& name, std::int64_t number = 1) { return attempt(descriptor_of(name, number)); }
+  AttemptOutcome attempt(const std::string& name, std::int64_t number = 1) {
+    return attempt(descriptor_of(name, number));
+  }
 
   // The result as it lies in the workspace; the test fails if there is none.
   TaskResult result_of(const std::string& name) {

@@ -1,8 +1,8 @@
 // The program from its flags to its exit code, on a queue as the coordinator builds it.
 #include <doctest/doctest.h>
 
-#include "base/text.h"
 #include "base/sealed_text.h"
+#include "base/text.h"
 #include "model/event.h"
 #include "model/worker_record.h"
 #include "os/file_lock.h"
@@ -35,13 +35,16 @@ class QueueWorld : public WorkerWorld {
     }
     REQUIRE(build_queue(disk, layout, descriptors));
     setup.run.run_name = layout.run_name();
+    setup.run.arena_version = "0.1.0";
+    setup.run.launcher = "local";
     setup.run.created_at = "2026-12-01T10:15:00.000Z";
     setup.run.config.tasks = {"all"};
     setup.run.config.agent.template_name = "oracle";
     write_record();
     REQUIRE(make_directories(disk, layout.workers_directory()));
     lock("0.1");
-    fs::create_symlink(fs::path(ARENA_TEST_DATA).parent_path().parent_path() / "worker" / "agents", root / "data" / "agents");
+    fs::create_symlink(fs::path(ARENA_TEST_DATA).parent_path().parent_path() / "worker" / "agents",
+                       root / "data" / "agents");
   }
   void write_record(int number = 1) {
     setup.run.config_digest = "d";
@@ -51,12 +54,18 @@ class QueueWorld : public WorkerWorld {
 
   int run_program(const std::string& id = "0.1") {
     std::vector<std::string> words = {"arena-worker",
-                                      "--run-dir", layout.run_directory().string(),
-                                      "--worker-id", id,
-                                      "--device", "cpu slot 0",
-                                      "--data-dir", (root / "data").string(),
-                                      "--cache-dir", (root / "cache").string(),
-                                      "--log-file", (root / "logs" / "worker.log").string()};
+                                      "--run-dir",
+                                      layout.run_directory().string(),
+                                      "--worker-id",
+                                      id,
+                                      "--device",
+                                      "cpu slot 0",
+                                      "--data-dir",
+                                      (root / "data").string(),
+                                      "--cache-dir",
+                                      (root / "cache").string(),
+                                      "--log-file",
+                                      (root / "logs" / "worker.log").string()};
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
     return run_worker_program(static_cast<int>(argv.size()), argv.data());
@@ -83,7 +92,8 @@ TEST_CASE_FIXTURE(QueueWorld, "the program drains a queue, and everything it lea
   CHECK(run_program() == 0);
   CHECK(names_in(QueueState::pending).empty());
   CHECK(names_in(QueueState::running).empty());
-  CHECK(names_in(QueueState::done) == Names{"worker_0.1__000001_cpp2cpp_a.yaml", "worker_0.1__000002_cpp2cpp_b.yaml"});
+  CHECK(names_in(QueueState::done) ==
+        Names{"worker_0.1__000001_cpp2cpp_a.yaml", "worker_0.1__000002_cpp2cpp_b.yaml"});
 
   const TaskDescriptor done = descriptor_in(QueueState::done, "worker_0.1__000001_cpp2cpp_a.yaml");
   CHECK(done.status == DescriptorStatus::done);
@@ -94,17 +104,20 @@ TEST_CASE_FIXTURE(QueueWorld, "the program drains a queue, and everything it lea
   CHECK(is_result_of(disk.read(layout.task_result("cpp2cpp/a")).value(), setup.run.run_id, "cpp2cpp/a", 1));
   CHECK(result_of("cpp2cpp/b").speedup_ratio == doctest::Approx(4));
 
-  const WorkerRecord record = read_worker_record(disk.read(layout.worker_record("0.1")).value(), "0.1").value();
+  const WorkerRecord record =
+      read_worker_record(disk.read(layout.worker_record("0.1")).value(), "0.1").value();
   CHECK(record.run_id == setup.run.run_id);
   CHECK(record.pid == ::getpid());
   CHECK(record.device == "cpu slot 0");
 
   Names kinds;
   for (const Event& event : events()) {
-    if (event.more.count("log") == 0) kinds.push_back(event.kind + (event.phase.empty() ? "" : " " + event.phase));
+    if (event.more.count("log") == 0)
+      kinds.push_back(event.kind + (event.phase.empty() ? "" : " " + event.phase));
   }
-  CHECK(kinds == Names{"worker_start", "claim", "phase setup", "phase baseline", "phase agent", "phase evaluation", "end", "claim",
-                       "phase setup", "phase baseline", "phase agent", "phase evaluation", "end", "worker_exit"});
+  CHECK(kinds == Names{"worker_start", "claim", "phase setup", "phase baseline", "phase agent",
+                       "phase evaluation", "end", "claim", "phase setup", "phase baseline", "phase agent",
+                       "phase evaluation", "end", "worker_exit"});
   CHECK(contains(read("logs/worker.log"), " - INFO - task cpp2cpp/a: done\n"));
 }
 
@@ -118,7 +131,8 @@ TEST_CASE_FIXTURE(QueueWorld, "a task that failed is in failed/ with its cause, 
   CHECK(names_in(QueueState::done).size() == 1);
 }
 
-TEST_CASE_FIXTURE(QueueWorld, "without its lock file, or when another holds it, a worker leaves without a word") {
+TEST_CASE_FIXTURE(QueueWorld,
+                  "without its lock file, or when another holds it, a worker leaves without a word") {
   build({"cpp2cpp/a"});
   CHECK(run_program("0.2") == 3);
   const auto held = FileLock::try_acquire(layout.worker_lock("0.1"));
@@ -146,7 +160,8 @@ TEST_CASE_FIXTURE(QueueWorld, "halted workers claim nothing") {
   CHECK(names_in(QueueState::pending).size() == 1);
 }
 
-TEST_CASE_FIXTURE(QueueWorld, "an agent nobody defined, or settings it does not take, end the worker for good") {
+TEST_CASE_FIXTURE(QueueWorld,
+                  "an agent nobody defined, or settings it does not take, end the worker for good") {
   build({"cpp2cpp/a"});
   setup.run.config.agent.template_name = "nobody";
   write_record();
@@ -179,7 +194,8 @@ TEST_CASE_FIXTURE(QueueWorld, "an infrastructure failure is tried again until th
   CHECK(failed.cause_message == "baseline: the machine fails");
 }
 
-TEST_CASE_FIXTURE(QueueWorld, "evaluations of a kept candidate have a counter of their own and cost no attempt") {
+TEST_CASE_FIXTURE(QueueWorld,
+                  "evaluations of a kept candidate have a counter of their own and cost no attempt") {
   build({"cpp2cpp/a"});
   use_agent("echo run >> " + (root / "agent_runs").string());
   setup.run.config.max_attempts = 1;
@@ -221,7 +237,8 @@ TEST_CASE_FIXTURE(QueueWorld, "a full disk halts the run, blames no task and los
   CHECK(run_loop() == WorkerExit::stopped);
 }
 
-TEST_CASE_FIXTURE(QueueWorld, "processes that cannot be ended end the worker, after its task was handed back") {
+TEST_CASE_FIXTURE(QueueWorld,
+                  "processes that cannot be ended end the worker, after its task was handed back") {
   build({"cpp2cpp/a"});
   use_nop();
   runner.fail_at = "sh -n";

@@ -15,7 +15,9 @@ const std::string kTask = "cpp2cpp/toy";
 using Names = std::vector<std::string>;
 
 std::string workspace_name() { return "ws/run_20261201_101500/cpp2cpp_toy_20261201_101500/"; }
-std::string attempt_name(int attempt) { return fmt::format("ws/run_20261201_101500/.attempts/cpp2cpp_toy/{}/", attempt); }
+std::string attempt_name(int attempt) {
+  return fmt::format("ws/run_20261201_101500/.attempts/cpp2cpp_toy/{}/", attempt);
+}
 
 }  // namespace
 
@@ -40,11 +42,12 @@ TEST_CASE_FIXTURE(WorkerWorld, "the oracle's solution is measured against the ba
   CHECK(result.device == "cpu slot 0");
   CHECK(result.optimization_summary == "Optimized by oracle using centralized evaluator");
   CHECK(contains(result.proofs.at("agent"), "no process left"));
-  for (const char* phase : {"setup", "baseline", "agent", "evaluation", "compile", "correctness", "performance"}) {
+  for (const char* phase :
+       {"setup", "baseline", "agent", "evaluation", "compile", "correctness", "performance"}) {
     CHECK_MESSAGE(result.durations_ms.count(phase) == 1, phase);
   }
-  for (const char* file : {"baseline_perf.yaml", "optimized_perf.yaml", "logs/baseline_compile.log", "logs/compile.log",
-                           "logs/correctness.log", "logs/performance.log"}) {
+  for (const char* file : {"baseline_perf.yaml", "optimized_perf.yaml", "logs/baseline_compile.log",
+                           "logs/compile.log", "logs/correctness.log", "logs/performance.log"}) {
     CHECK_MESSAGE(exists(workspace_name() + file), file);
   }
   for (const char* directory : {"baseline", "evaluation", "home", "candidate.new"}) {
@@ -56,7 +59,8 @@ TEST_CASE_FIXTURE(WorkerWorld, "an agent that changes nothing gets the measured 
   // The time of the n-th measurement is n: baseline 1, candidate 2.
   Files files = shell_kernel_files();
   files["test/time.sh"] = fmt::format(
-      "n=$(cat {0} 2>/dev/null || echo 0); n=$((n + 1)); echo $n > {0}; echo \"Performance: $n ms\"\n", (root / "counter").string());
+      "n=$(cat {0} 2>/dev/null || echo 0); n=$((n + 1)); echo $n > {0}; echo \"Performance: $n ms\"\n",
+      (root / "counter").string());
   add_task(kTask, files);
   use_nop();
   const TaskResult result = complete(kTask);
@@ -101,7 +105,8 @@ TEST_CASE_FIXTURE(WorkerWorld, "a task that reports no time has no speedup and s
   CHECK(result.pass_correctness);
   CHECK_FALSE(result.base_execution_time);
   CHECK_FALSE(result.speedup_ratio);
-  CHECK(contains(result.not_measured.at("base_execution_time"), "neither a report file nor the output holds a timing"));
+  CHECK(contains(result.not_measured.at("base_execution_time"),
+                 "neither a report file nor the output holds a timing"));
   CHECK(result.speedup_calculation_error_message);
   CHECK(result.score == 120);
 }
@@ -109,10 +114,11 @@ TEST_CASE_FIXTURE(WorkerWorld, "a task that reports no time has no speedup and s
 TEST_CASE_FIXTURE(WorkerWorld, "a report that the performance command did not write is never read") {
   // Compiling leaves a stale report; the performance command itself writes none.
   add_task(kTask, shell_kernel_files(),
-           {{"config.yaml", "task_type: cpp2cpp\nsource_file_path: [src/kernel.sh]\ntarget_kernel_functions: [kernel]\n"
-                            "compile_command: ['mkdir -p build perf; echo \"[{\\\"execution_time_ms\\\": 1}]\" | tee"
-                            " build/performance_report.json performance_report.json perf/benchmark_results.json']\n"
-                            "correctness_command: ['true']\nperformance_command: ['true']\n"}});
+           {{"config.yaml",
+             "task_type: cpp2cpp\nsource_file_path: [src/kernel.sh]\ntarget_kernel_functions: [kernel]\n"
+             "compile_command: ['mkdir -p build perf; echo \"[{\\\"execution_time_ms\\\": 1}]\" | tee"
+             " build/performance_report.json performance_report.json perf/benchmark_results.json']\n"
+             "correctness_command: ['true']\nperformance_command: ['true']\n"}});
   use_nop();
   const TaskResult result = complete(kTask);
   CHECK(result.valid_baseline_cases == 0);
@@ -122,7 +128,8 @@ TEST_CASE_FIXTURE(WorkerWorld, "a report that the performance command did not wr
 TEST_CASE_FIXTURE(WorkerWorld, "a report path that is a directory stops the measurement") {
   add_task(kTask, shell_kernel_files(), {{"performance_report.json/x", "x"}});
   use_nop();
-  CHECK(contains(complete(kTask).not_measured.at("base_execution_time"), "'performance_report.json' is a directory"));
+  CHECK(contains(complete(kTask).not_measured.at("base_execution_time"),
+                 "'performance_report.json' is a directory"));
 }
 
 TEST_CASE_FIXTURE(WorkerWorld, "a performance command that fails gives no times, whatever it printed") {
@@ -142,8 +149,9 @@ TEST_CASE_FIXTURE(WorkerWorld, "a command that runs too long is a verdict that s
 
 TEST_CASE_FIXTURE(WorkerWorld, "an agent that edits the harness changes nothing but its own workspace") {
   add_task(kTask, shell_kernel_files());
-  use_agent("echo 'echo PASS' > test/check.sh; echo 'echo Performance: 0.001 ms' > test/time.sh;"
-            "echo 'answer=1; cost=8' > src/kernel.sh; echo 'x' > conftest.py; chmod 000 test");
+  use_agent(
+      "echo 'echo PASS' > test/check.sh; echo 'echo Performance: 0.001 ms' > test/time.sh;"
+      "echo 'answer=1; cost=8' > src/kernel.sh; echo 'x' > conftest.py; chmod 000 test");
   const TaskResult result = complete(kTask);
   CHECK_FALSE(result.pass_correctness);
   CHECK(result.changed_files == Names{"src/kernel.sh"});
@@ -151,13 +159,15 @@ TEST_CASE_FIXTURE(WorkerWorld, "an agent that edits the harness changes nothing 
   CHECK(std::count(result.ignored_changes.begin(), result.ignored_changes.end(), "test/check.sh") == 1);
 }
 
-TEST_CASE_FIXTURE(WorkerWorld, "results and logs that an agent planted are replaced, and links never written through") {
+TEST_CASE_FIXTURE(WorkerWorld,
+                  "results and logs that an agent planted are replaced, and links never written through") {
   add_task(kTask, shell_kernel_files());
   write("victim", "untouched");
   write("victims/agent.log", "untouched");
-  use_agent(fmt::format("ln -s {0}/victim task_result.yaml; ln -s {0}/victims logs; mkdir -p baseline_perf.yaml/deep;"
-                        "ln -s {0}/victim optimized_perf.yaml; chmod 555 .",
-                        root.string()));
+  use_agent(fmt::format(
+      "ln -s {0}/victim task_result.yaml; ln -s {0}/victims logs; mkdir -p baseline_perf.yaml/deep;"
+      "ln -s {0}/victim optimized_perf.yaml; chmod 555 .",
+      root.string()));
   const TaskResult result = complete(kTask);
   CHECK(result.speedup_ratio == doctest::Approx(1));
   CHECK(read("victim") == "untouched");
@@ -169,8 +179,10 @@ TEST_CASE_FIXTURE(WorkerWorld, "results and logs that an agent planted are repla
 TEST_CASE_FIXTURE(WorkerWorld, "a candidate file that is a link, a FIFO or gone counts as deleted") {
   add_task(kTask, shell_kernel_files());
   write("outside.sh", "answer=42\ncost=1\n");
-  for (const std::string& how : {"ln -sf " + (root / "outside.sh").string() + " src/kernel.sh", std::string("rm src/kernel.sh; mkfifo src/kernel.sh"),
-                                 std::string("rm src/kernel.sh"), "rm -r src; ln -s " + root.string() + " src; cp outside.sh kernel.sh"}) {
+  for (const std::string& how :
+       {"ln -sf " + (root / "outside.sh").string() + " src/kernel.sh",
+        std::string("rm src/kernel.sh; mkfifo src/kernel.sh"), std::string("rm src/kernel.sh"),
+        "rm -r src; ln -s " + root.string() + " src; cp outside.sh kernel.sh"}) {
     CAPTURE(how);
     use_agent(how);
     const TaskResult result = complete(kTask);
@@ -183,8 +195,10 @@ TEST_CASE_FIXTURE(WorkerWorld, "a candidate file that is a link, a FIFO or gone 
 
 TEST_CASE_FIXTURE(WorkerWorld, "what an agent writes into other places of its attempt is not used") {
   add_task(kTask, shell_kernel_files());
-  use_agent("a=$(dirname \"$HOME\")/..; a=${HOME%/home/*}; mkdir -p $a/evaluation/src; echo 'answer=42; cost=1' > $a/evaluation/src/kernel.sh;"
-            "echo 'answer=42; cost=1' > $a/baseline/src/kernel.sh");
+  use_agent(
+      "a=${{HOME%/home/*}}; mkdir -p $a/evaluation/src; echo 'answer=42; cost=1' > "
+      "$a/evaluation/src/kernel.sh;"
+      "echo 'answer=42; cost=1' > $a/baseline/src/kernel.sh");
   const TaskResult result = complete(kTask);
   CHECK(result.speedup_ratio == doctest::Approx(1));
 }
@@ -199,14 +213,17 @@ TEST_CASE_FIXTURE(WorkerWorld, "an agent that changed the task itself makes the 
 }
 
 TEST_CASE_FIXTURE(WorkerWorld, "torch2hip times the original with --baseline_only and does not compile it") {
-  add_task("torch2hip/toy", {{"config.yaml",
-                              "task_type: torch2hip\nsource_file_path: [model.py]\ntarget_file_path: hip/k.hip\n"
-                              "target_kernel_functions: [forward]\ncompile_command: ['test -f hip/k.hip']\n"
-                              "correctness_command: ['echo pass']\nperformance_command: ['sh eval/perf.sh']\n"},
-                             {"model.py", "x = 1\n"},
-                             {"eval/perf.sh",
-                              "mkdir -p build\nif [ \"$1\" = --baseline_only ]; then echo '[{\"test_case_id\":\"a\",\"ori_time\":6}]';\n"
-                              "else echo '[{\"test_case_id\":\"a\",\"ori_time\":6,\"opt_time\":2}]'; fi > build/performance_report.json\n"}});
+  add_task("torch2hip/toy",
+           {{"config.yaml",
+             "task_type: torch2hip\nsource_file_path: [model.py]\ntarget_file_path: hip/k.hip\n"
+             "target_kernel_functions: [forward]\ncompile_command: ['test -f hip/k.hip']\n"
+             "correctness_command: ['echo pass']\nperformance_command: ['sh eval/perf.sh']\n"},
+            {"model.py", "x = 1\n"},
+            {"eval/perf.sh",
+             "mkdir -p build\nif [ \"$1\" = --baseline_only ]; then echo "
+             "'[{\"test_case_id\":\"a\",\"ori_time\":6}]';\n"
+             "else echo '[{\"test_case_id\":\"a\",\"ori_time\":6,\"opt_time\":2}]'; fi > "
+             "build/performance_report.json\n"}});
   use_agent("mkdir -p hip; echo kernel > hip/k.hip");
   const TaskResult result = complete("torch2hip/toy");
   CHECK(result.pass_compilation);
@@ -225,7 +242,8 @@ TEST_CASE_FIXTURE(WorkerWorld, "the agent works on after a baseline that does no
   CHECK(result.best_optimized_execution_time == doctest::Approx(11));
 }
 
-TEST_CASE_FIXTURE(WorkerWorld, "an agent that fails or runs out of time is recorded, and its tree evaluated") {
+TEST_CASE_FIXTURE(WorkerWorld,
+                  "an agent that fails or runs out of time is recorded, and its tree evaluated") {
   add_task(kTask, shell_kernel_files());
   use_agent("echo 'answer=42; cost=4' > src/kernel.sh; exit 7");
   TaskResult result = complete(kTask, 1);
@@ -254,9 +272,13 @@ TEST_CASE_FIXTURE(WorkerWorld, "an agent that cannot be started is an agent erro
   CHECK(attempt(kTask, 2).cause == CauseClass::agent_error);
 }
 
-TEST_CASE_FIXTURE(WorkerWorld, "the agent gets the prompt on its standard input, placeholders in its words and a private home") {
+TEST_CASE_FIXTURE(
+    WorkerWorld,
+    "the agent gets the prompt on its standard input, placeholders in its words and a private home") {
   add_task(kTask, shell_kernel_files());
-  use_agent("cat > from_stdin; cp {prompt_file} from_file; echo {workspace} {task_name} > words; env > environment");
+  use_agent(
+      "cat > from_stdin; cp {prompt_file} from_file; echo {workspace} {task_name} > words; env > "
+      "environment");
   setup.environment["SECRET_KEY"] = "s";
   setup.environment["ALLOWED_KEY"] = "a";
   setup.environment["ARENA_TEST_STEP_X"] = "s";
@@ -276,7 +298,9 @@ TEST_CASE_FIXTURE(WorkerWorld, "the agent gets the prompt on its standard input,
   CHECK_FALSE(contains(environment, "ARENA_TEST_STEP_X"));
 }
 
-TEST_CASE_FIXTURE(WorkerWorld, "processes that an agent leaves behind are ended before the evaluation, and the proof says so") {
+TEST_CASE_FIXTURE(
+    WorkerWorld,
+    "processes that an agent leaves behind are ended before the evaluation, and the proof says so") {
   add_task(kTask, shell_kernel_files());
   use_agent("setsid sleep 600 > /dev/null 2>&1 & echo $! > pid");
   const TaskResult result = complete(kTask);
@@ -313,7 +337,8 @@ TEST_CASE_FIXTURE(WorkerWorld, "the oracle on a task without a reference solutio
 
 TEST_CASE_FIXTURE(WorkerWorld, "an interrupted evaluation is repeated without the agent") {
   add_task(kTask, shell_kernel_files());
-  use_agent("echo run >> " + (root / "agent_runs").string() + "; echo 'answer=42; cost=4' > src/kernel.sh; rm test/time.sh");
+  use_agent("echo run >> " + (root / "agent_runs").string() +
+            "; echo 'answer=42; cost=4' > src/kernel.sh; rm test/time.sh");
   runner.fail_at = "test/check.sh";
   const AttemptOutcome lost = attempt(kTask, 1);
   CHECK(lost.cause == CauseClass::infra_error);
@@ -335,7 +360,8 @@ TEST_CASE_FIXTURE(WorkerWorld, "an interrupted evaluation is repeated without th
   CHECK(exists(attempt_name(1) + "workspace/src/kernel.sh"));
 }
 
-TEST_CASE_FIXTURE(WorkerWorld, "a candidate that was evaluated to the end is not evaluated again by a retry") {
+TEST_CASE_FIXTURE(WorkerWorld,
+                  "a candidate that was evaluated to the end is not evaluated again by a retry") {
   add_task(kTask, shell_kernel_files());
   use_agent("echo run >> " + (root / "agent_runs").string());
   complete(kTask, 1);
@@ -388,7 +414,9 @@ TEST_CASE_FIXTURE(WorkerWorld, "a full disk gives its own space back before the 
   add_task(kTask, shell_kernel_files());
   use_nop();
   hooks.report = [](AttemptPhase phase, const fs::path&) {
-    return phase == AttemptPhase::evaluation ? Status(fail(ErrorCode::no_space, "cannot append: No space left on device")) : Status();
+    return phase == AttemptPhase::evaluation
+               ? Status(fail(ErrorCode::no_space, "cannot append: No space left on device"))
+               : Status();
   };
   const AttemptOutcome outcome = attempt(kTask);
   CHECK(outcome.cause == CauseClass::infra_error);
@@ -399,13 +427,16 @@ TEST_CASE_FIXTURE(WorkerWorld, "a full disk gives its own space back before the 
 TEST_CASE_FIXTURE(WorkerWorld, "processes that cannot be ended are told to the loop") {
   add_task(kTask, shell_kernel_files());
   use_nop();
-  hooks.end_processes = []() -> Result<int> { return fail(ErrorCode::io, "process 7 is in an uninterruptible wait"); };
+  hooks.end_processes = []() -> Result<int> {
+    return fail(ErrorCode::io, "process 7 is in an uninterruptible wait");
+  };
   const AttemptOutcome outcome = attempt(kTask);
   CHECK(outcome.cause == CauseClass::infra_error);
   CHECK(contains(outcome.processes_left, "process 7"));
 }
 
-TEST_CASE_FIXTURE(WorkerWorld, "a worker that wakes late writes into the archived workspace, not the new one") {
+TEST_CASE_FIXTURE(WorkerWorld,
+                  "a worker that wakes late writes into the archived workspace, not the new one") {
   add_task(kTask, shell_kernel_files());
   use_nop();
   hooks.report = [this](AttemptPhase phase, const fs::path& log) {
@@ -431,8 +462,9 @@ TEST_CASE_FIXTURE(WorkerWorld, "phases are reported in order, each command with 
     return Status();
   };
   complete(kTask);
-  CHECK(told == Names{"setup", "baseline", "baseline:baseline_compile.log", "baseline:baseline_performance.log", "agent",
-                      "evaluation", "evaluation:compile.log", "evaluation:correctness.log", "evaluation:performance.log"});
+  CHECK(told == Names{"setup", "baseline", "baseline:baseline_compile.log",
+                      "baseline:baseline_performance.log", "agent", "evaluation", "evaluation:compile.log",
+                      "evaluation:correctness.log", "evaluation:performance.log"});
 }
 
 TEST_CASE_FIXTURE(WorkerWorld, "shared kit files become plain files, in the workspace as in the evaluation") {
