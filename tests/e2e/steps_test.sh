@@ -48,6 +48,10 @@ fresh() {
   echo "${1:-}" >worker_step
 }
 run_coordinator() { "$COORD" --tasks-dir tasks --cpu-slots 1 -q "$@" >>out 2>&1; }
+start_coordinator() {
+  "$COORD" --tasks-dir tasks --cpu-slots 1 -q "$@" >>out 2>&1 &
+  coordinator=$!
+}
 no_overlap() { [ ! -e overlaps ]; }
 recovered() {  # recovered STEP RUN
   check "$1: every task ended exactly once" all_ended "$2" "$TASKS"
@@ -80,19 +84,20 @@ worker_step finish.rewritten 4
 worker_step finish.moved 4
 worker_step finish.moved:4 4
 
-# An earlier attempt's workspace is archived by the next one, which dies there in turn.
+# A worker is killed in the middle of a task; the next one archives that attempt's workspace and dies there in turn.
 fresh attempt.archived
 echo attempt.archived >>tested
-sed "s|command: .*|command: [sh, $PWD/first_dies.sh, $PWD, \"{task_name}\"]|" config.yaml >dying.yaml
-cat >first_dies.sh <<SH
-if mkdir $PWD/first 2>/dev/null; then
-  kill -9 \$PPID
-  sleep 600
-fi
+rm -rf first
+cat >first_waits.sh <<SH
+if mkdir $PWD/first 2>/dev/null; then sleep 600; fi
 . $PWD/agent.sh
 SH
-run_coordinator --config dying.yaml
+sed "s|command: .*|command: [sh, $PWD/first_waits.sh, $PWD, \"{task_name}\"]|" config.yaml >first_waits.yaml
+start_coordinator --config first_waits.yaml
+wait_for 60 test -d first
 run=$(newest_run)
+kill -9 "$(sed -n 's/^pid: //p' "$run/.parallel/workers/0.1.yaml")"
+wait "$coordinator"
 check "attempt.archived: the worker stopped there" test -d step_taken
 recovered attempt.archived "$run"
 
@@ -101,13 +106,7 @@ for step in handback.rewritten handback.moved; do
   fresh "$step"
   echo "$step" >>tested
   rm -rf first
-  sed "s|command: .*|command: [sh, $PWD/waits.sh, $PWD, \"{task_name}\"]|" config.yaml >waiting.yaml
-  cat >waits.sh <<SH
-if mkdir $PWD/first 2>/dev/null; then sleep 600; fi
-. $PWD/agent.sh
-SH
-  run_coordinator --config waiting.yaml &
-  coordinator=$!
+  start_coordinator --config first_waits.yaml
   wait_for 60 test -d first
   run=$(newest_run)
   "$COORD" stop "$run" --now -q >>out 2>&1
@@ -145,8 +144,7 @@ coordinator_step launch.started
 # A run whose coordinator and only worker died in the middle of a task; the resume dies at STEP, the next one completes.
 broken_run() {
   fresh claim.written
-  run_coordinator --config config.yaml &
-  coordinator=$!
+  start_coordinator --config config.yaml
   wait_for 60 test -d step_taken
   kill -9 "$coordinator"
   wait "$coordinator" 2>/dev/null
@@ -168,7 +166,7 @@ for step in requeue.rewritten requeue.moved; do
   echo "$step" >>tested
   run_coordinator --config config.yaml
   run=$(newest_run)
-  ARENA_TEST_STEP=$step "$COORD" retry "$run" cpp2cpp/t001 --tasks-dir tasks -q >>out 2>&1
+  ARENA_TEST_STEP=$step "$COORD" retry "$run" cpp2cpp/t001 -q >>out 2>&1
   check "$step: the coordinator stopped there" same $? 137
   run_coordinator --resume-run "$run"
   recovered "$step" "$run"
@@ -185,8 +183,7 @@ until [ -e $PWD/gate ]; do sleep 0.05; done
 . $PWD/agent.sh
 SH
   sed "s|command: .*|command: [sh, $PWD/waits.sh, $PWD, \"{task_name}\"]|" config.yaml >waiting.yaml
-  run_coordinator --config waiting.yaml &
-  coordinator=$!
+  start_coordinator --config waiting.yaml
   wait_for 60 test -d first
   kill -9 "$coordinator"
   wait "$coordinator" 2>/dev/null
