@@ -23,11 +23,12 @@ std::string shortened(const std::string& text, std::size_t width) {
   return text.substr(0, width - 2) + "..";
 }
 
+// Whole seconds: a display that is redrawn each second should not flicker in tenths.
+std::string whole(seconds time) { return time < seconds{60} ? fmt::format("{} s", time.count()) : format_duration(time); }
+
 std::string since(const std::optional<WallTime>& start, WallTime now) {
   if (!start) return "";
-  // Whole seconds: a display that is redrawn each second should not flicker in tenths.
-  const auto passed = std::max(seconds{0}, duration_cast<seconds>(now - *start));
-  return passed < seconds{60} ? fmt::format("{} s", passed.count()) : format_duration(passed);
+  return whole(std::max(seconds{0}, duration_cast<seconds>(now - *start)));
 }
 
 std::string painted(const std::string& text, std::string_view color, bool enabled) {
@@ -57,7 +58,7 @@ std::string bar_line(const ProgressView& view, const Screen& screen) {
                                       std::string(static_cast<std::size_t>(kBarWidth - filled), '.'));
   const std::string done = fmt::format("{} done", counts.done), failed = fmt::format("{} failed", counts.failed);
   std::string tail = fmt::format("{} left of {}", total - finished, total);
-  if (const auto left = time_left(view); left && total > finished) tail += fmt::format(", about {} to go", format_duration(*left));
+  if (const auto left = time_left(view); left && total > finished) tail += fmt::format(", about {} to go", whole(*left));
   const std::string plain = fmt::format("{} {}, {}, {}", bar, done, failed, tail);
   if (plain.size() > static_cast<std::size_t>(screen.width)) return shortened(plain, static_cast<std::size_t>(screen.width));
   return fmt::format("{} {}, {}, {}", bar, painted(done, kGreen, screen.color && counts.done > 0),
