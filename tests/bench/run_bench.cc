@@ -1,0 +1,225 @@
+// What whole programs cost: planning and resuming 10,000 tasks, the runner's own share of a short task, an idle run, and
+// memory over many tasks. run_bench [TASKS=10000]; the current directory must be empty, the programs lie beside this one.
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/sealed_text.h"
+#include "base/text.h"
+#include "model/run_record.h"
+#include "model/task_descriptor.h"
+#include "model/task_result.h"
+#include "os/file_system.h"
+#include "queue/queue_layout.h"
+#include "queue/queue_snapshot.h"
+
+namespace arena {
+namespace {
+
+using Milliseconds = std::chrono::duration<double, std::milli>;
+
+RealFileSystem disk;
+fs::path programs;
+
+template <class T>
+T must(Result<T> result) {
+  if (!result) {
+    fmt::print(stderr, "run_bench: {}\n", result.error().message);
+    std::exit(1);
+  }
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+pid_t start(const std::string& shell_line) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::execl("/bin/sh", "sh", "-c", ("exec " + shell_line + " >>out 2>&1").c_str(), static_cast<char*>(nullptr));
+    ::_exit(127);
+  }
+  return child;
+}
+
+int end_of(pid_t child, rusage* usage = nullptr) {
+  int status = 0;
+  if (::wait4(child, &status, 0, usage) != child) std::exit(1);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+double milliseconds(const std::function<void()>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return Milliseconds(std::chrono::steady_clock::now() - begin).count();
+}
+
+double median_of(int rounds, const std::function<void()>& work) {
+  std::vector<double> times;
+  for (int i = 0; i < rounds; ++i) times.push_back(milliseconds(work));
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+void expect(int status, int expected, const char* what) {
+  if (status == expected) return;
+  fmt::print(stderr, "run_bench: {} ended with {}; see ./out\n", what, status);
+  std::exit(1);
+}
+
+void make_tasks(const fs::path& directory, int count, const std::string& performance) {
+  for (int i = 1; i <= count; ++i) {
+    const fs::path task = directory / fmt::format("t{:05}", i);
+    must(make_directories(disk, task / "src"));
+    must(disk.create(task / "src/kernel.cc", "int kernel();\n", Sync::no));
+    must(disk.create(task / "README.md", "# a short task\n", Sync::no));
+    must(disk.create(task / "config.yaml",
+                     "task_type: cpp2cpp\nsource_file_path: [src/kernel.cc]\ntarget_kernel_functions: [kernel]\n"
+                     "compile_command: [\"true\"]\ncorrectness_command: [\"true\"]\nperformance_command: [\"" +
+                         performance + "\"]\n",
+                     Sync::no));
+  }
+}
+
+std::string coordinator(const std::string& rest) { return (programs / "arena-coord").string() + " " + rest; }
+
+// The one run below `root`, once its queue is there.
+fs::path started_run(const fs::path& root) {
+  const fs::path workspaces = root / "workspace_CPU_nop";
+  for (;; std::this_thread::sleep_for(std::chrono::milliseconds(10))) {
+    const auto names = disk.list(workspaces);
+    if (!names || names->empty()) continue;
+    const fs::path run = fs::absolute(workspaces / names->front());
+    if (must(disk.exists(QueueLayout(run).parallel()))) return run;
+  }
+}
+
+// Gives every task that is still pending the result it might have had, as a worker leaves it.
+void complete_all(const fs::path& run) {
+  const QueueLayout layout(run);
+  auto snapshot = must(take_snapshot(disk, layout));
+  for (const EntryName& name : snapshot.entries[QueueState::pending]) {
+    const fs::path pending = layout.entry(QueueState::pending, name);
+    auto descriptor = must(read_descriptor(must(disk.read(pending)), pending.string()));
+    TaskResult result;
+    result.task_name = descriptor.task_name;
+    result.pass_compilation = result.pass_correctness = true;
+    result.base_execution_time = 2;
+    result.best_optimized_execution_time = 1;
+    result.speedup_ratio = 2;
+    result.score = 320;
+    result.score_formula = "points";
+    result.run_id = descriptor.run_id;
+    result.attempt = descriptor.attempt = 1;
+    result.worker_id = descriptor.worker_id = descriptor.claimed_by = "0.99";
+    result.task_digest = descriptor.task_digest;
+    const std::string text = write_task_result(result);
+    must(make_directories(disk, layout.workspace(descriptor.task_name)));
+    must(disk.create(layout.task_result(descriptor.task_name), text, Sync::no));
+    descriptor.status = DescriptorStatus::done;
+    descriptor.cause = CauseClass::completed;
+    descriptor.result_digest = stated_seal(text);
+    EntryName done = name;
+    done.worker_id = "0.99";
+    must(disk.create(layout.entry(QueueState::done, done), write_descriptor(descriptor), Sync::no));
+    must(disk.remove(pending));
+  }
+}
+
+void plan_and_resume(int tasks) {
+  make_tasks("many", tasks, "echo 'Performance: 1.5 ms'");
+  const std::string plan = coordinator("--config config.yaml --tasks-dir many --workspace-root many_runs --cpu-slots 1");
+  const double planning =
+      median_of(5, [&] { expect(end_of(start(plan + " --dry-run")), 0, "the dry run"); });
+  fmt::print("{:<52}{:>12.3f} s\n", fmt::format("planning {} tasks (whole process)", tasks), planning / 1000);
+
+  const pid_t running = start(plan);
+  const fs::path run = started_run("many_runs");
+  ::kill(running, SIGTERM);  // drains: the task under way finishes
+  end_of(running);
+  complete_all(run);
+  const std::string resume = coordinator("--resume-run " + run.string() + " -q");
+  const double first = milliseconds([&] { expect(end_of(start(resume)), 0, "the resume"); });
+  const double resuming = median_of(5, [&] { expect(end_of(start(resume)), 0, "the resume"); });
+  fmt::print("{:<52}{:>12.3f} s\n", fmt::format("resuming {} completed tasks, reports made anew", tasks), first / 1000);
+  fmt::print("{:<52}{:>12.3f} s\n", fmt::format("resuming {} completed tasks again", tasks), resuming / 1000);
+}
+
+struct ShortRun {
+  double milliseconds = 0;
+  long peak_kib = 0;  // of the largest child: coordinator or worker
+};
+
+ShortRun run_short_tasks(int tasks) {
+  const std::string name = fmt::format("short{}", tasks);
+  make_tasks(name, tasks, "echo 'Performance: 1.5 ms'");
+  ShortRun run;
+  rusage usage{};
+  run.milliseconds = milliseconds([&] {
+    expect(end_of(start(coordinator(fmt::format(
+                      "--config config.yaml --tasks-dir {0} --workspace-root {0}_runs --cpu-slots 1 -q", name))),
+                  &usage),
+           0, "the run of short tasks");
+  });
+  run.peak_kib = usage.ru_maxrss;
+  return run;
+}
+
+void overhead() {
+  constexpr int kFew = 100;
+  constexpr int kMany = 600;
+  constexpr int kCommands = 5;  // baseline: compile, performance; candidate: compile, correctness, performance
+  const ShortRun few = run_short_tasks(kFew);
+  const ShortRun many = run_short_tasks(kMany);
+  const double per_task = (many.milliseconds - few.milliseconds) / (kMany - kFew);
+  const double shell = median_of(21, [] { end_of(start("true")); });
+  const double sync = median_of(21, [] {
+    must(publish(disk, "synced.tmp_target", "text\n", Sync::yes, Replace::yes));
+  });
+  fmt::print("{:<52}{:>12.2f} ms\n", "a task of five commands that do nothing", per_task);
+  fmt::print("{:<52}{:>12.2f} ms\n", "its five commands started bare (sh -c true)", kCommands * shell);
+  fmt::print("{:<52}{:>12.2f} ms\n", "one file published with file and directory synced", sync);
+  fmt::print("{:<52}{:>12.2f} ms\n", "the runner's share, syncs included", per_task - kCommands * shell);
+  fmt::print("{:<52}{:>12.1f} MiB after {} tasks, {:.1f} MiB after {}\n", "peak memory of coordinator or worker",
+             static_cast<double>(few.peak_kib) / 1024, kFew, static_cast<double>(many.peak_kib) / 1024, kMany);
+}
+
+void idle() {
+  make_tasks("idle", 1, "sleep 5; echo 'Performance: 1.5 ms'");
+  rusage usage{};
+  expect(end_of(start(coordinator("--config config.yaml --tasks-dir idle --workspace-root idle_runs --cpu-slots 1 -q")),
+                &usage),
+         0, "the idle run");
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  fmt::print("{:<52}{:>12.1f} ms\n", "processor time of a whole run that waits for 10 s",
+             1000 * (seconds(usage.ru_utime) + seconds(usage.ru_stime)));
+}
+
+}  // namespace
+}  // namespace arena
+
+int main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  using namespace arena;
+  programs = fs::read_symlink("/proc/self/exe").parent_path();
+  const auto tasks = argc > 1 ? parse_integer(argv[1]) : 10000;
+  if (!tasks || *tasks < 1) {
+    fmt::print(stderr, "usage: run_bench [TASKS]\n");
+    return 2;
+  }
+  must(disk.create("config.yaml", "agent:\n  template: nop\ntasks: [all]\ntarget_gpu_model: CPU\n", Sync::no));
+  plan_and_resume(static_cast<int>(*tasks));
+  overhead();
+  idle();
+}
