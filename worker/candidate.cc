@@ -22,7 +22,7 @@ constexpr std::int64_t kMost = std::int64_t{1} << 62;
 Status copy_changed_files(const fs::path& workspace, const fs::path& files, Takeover& takeover) {
   std::vector<std::string> copied;
   for (std::string& path : takeover.changed) {
-    const Status done = copy_beneath(workspace, files, path);
+    Status done = copy_beneath(workspace, files, path);
     if (done) {
       copied.push_back(std::move(path));
     } else if (done.error().code == ErrorCode::no_space || done.error().code == ErrorCode::io) {

@@ -33,7 +33,8 @@ Status status_of(const std::string& what, const CommandRun& run) {
 
 }  // namespace
 
-Result<RepositoryClone> RepositoryCache::obtain(const RepositorySource& source, CommandSettings settings,
+Result<RepositoryClone> RepositoryCache::obtain(const RepositorySource& source,
+                                                const CommandSettings& settings,
                                                 std::chrono::milliseconds limit) {
   const fs::path entry = directory_ / cache_key(source);
   const fs::path tree = entry / "tree";

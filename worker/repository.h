@@ -22,7 +22,7 @@ class RepositoryCache {
   // seen is complete; of two workers that clone at once, the second uses the first one's. post_clone_install
   // lines of mode after_clone run in it before that. `settings` gives environment and log directory, `limit`
   // holds for each command.
-  Result<RepositoryClone> obtain(const RepositorySource& source, CommandSettings settings,
+  Result<RepositoryClone> obtain(const RepositorySource& source, const CommandSettings& settings,
                                  std::chrono::milliseconds limit);
 
  private:

@@ -28,7 +28,7 @@ Status move_aside(FileSystem& disk, const fs::path& from, const fs::path& direct
   ARENA_TRY(make_directories(disk, directory));
   for (int copy = 1;; ++copy) {
     const fs::path target = directory / (copy == 1 ? name : fmt::format("{}.{}", name, copy));
-    const Status moved = disk.rename(from, target, Replace::no);
+    Status moved = disk.rename(from, target, Replace::no);
     if (moved || moved.error().code != ErrorCode::exists) return moved;
   }
 }
@@ -85,7 +85,7 @@ Status archive_workspace(FileSystem& disk, const QueueLayout& layout, const std:
   const fs::path archive = layout.attempt(task_name, attempt - 1);
   // The candidate first: after a crash in between, the result is still there to say that it was evaluated.
   if (holds_completed_result(disk, layout.task_result(task_name), run_id, task_name)) {
-    const Status moved = move_aside(disk, layout.candidate(task_name), archive, "candidate");
+    Status moved = move_aside(disk, layout.candidate(task_name), archive, "candidate");
     if (!moved && moved.error().code != ErrorCode::not_found) return moved;
   }
   ARENA_TRY(move_aside(disk, workspace, archive, "workspace"));
