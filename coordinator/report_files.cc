@@ -35,7 +35,9 @@ using JsonLines = std::vector<std::pair<std::string, std::string>>;  // key and 
 
 JsonLines stats_lines(const GroupStats& stats, const char* count_key) {
   JsonLines lines;
-  const auto count = [&](const char* key, std::int64_t value) { lines.emplace_back(key, fmt::format("{}", value)); };
+  const auto count = [&](const char* key, std::int64_t value) {
+    lines.emplace_back(key, fmt::format("{}", value));
+  };
   const auto number = [&](const char* key, double value) { lines.emplace_back(key, python_float(value)); };
   count(count_key, stats.tasks);
   number("total_score", stats.total_score);
@@ -53,7 +55,8 @@ JsonLines stats_lines(const GroupStats& stats, const char* count_key) {
   number("p75_speedup", stats.p75);
   number("p90_speedup", stats.p90);
   count("valid_speedup_count", stats.valid_speedups);
-  if (stats.without_result > 0) count("without_result_count", stats.without_result);  // ours: v0.2 leaves such tasks out
+  if (stats.without_result > 0)
+    count("without_result_count", stats.without_result);  // ours: v0.2 leaves such tasks out
   return lines;
 }
 
@@ -61,7 +64,8 @@ std::string json_object(const JsonLines& lines, std::size_t depth) {
   if (lines.empty()) return "{}";
   std::string text = "{";
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    text += fmt::format("{}\n{:{}}{}: {}", i == 0 ? "" : ",", "", 2 * depth + 2, json_text(lines[i].first), lines[i].second);
+    text += fmt::format("{}\n{:{}}{}: {}", i == 0 ? "" : ",", "", 2 * depth + 2, json_text(lines[i].first),
+                        lines[i].second);
   }
   return text + fmt::format("\n{:{}}}}", "", 2 * depth);
 }
@@ -85,8 +89,10 @@ void add_task_type(std::string& text, const std::string& type, const GroupStats&
   text += fmt::format("    Compilation Pass Rate: {:.1f}%\n", stats.rate(stats.compiled));
   text += fmt::format("    Correctness Pass:     {}/{}\n", stats.correct, stats.tasks);
   text += fmt::format("    Correctness Pass Rate: {:.1f}%\n", stats.rate(stats.correct));
-  text += fmt::format("    Speedup > 1.0:        {}/{} ({:.1f}%)\n", stats.faster, stats.tasks, stats.rate(stats.faster));
-  if (stats.without_result > 0) text += fmt::format("    Without Result:       {}/{}\n", stats.without_result, stats.tasks);
+  text += fmt::format("    Speedup > 1.0:        {}/{} ({:.1f}%)\n", stats.faster, stats.tasks,
+                      stats.rate(stats.faster));
+  if (stats.without_result > 0)
+    text += fmt::format("    Without Result:       {}/{}\n", stats.without_result, stats.tasks);
   text += fmt::format("    Average Score:        {:.2f}\n\n", stats.average_score);
 }
 
@@ -109,15 +115,16 @@ std::string python_float(double value) {
 std::string render_summary_csv(const RunReport& report) {
   std::string text = "Task Name,Task Type,Score,Speedup,Optimization_summary\r\n";
   for (const ScoredRow& row : report.rows) {
-    text += fmt::format("{},{},{:.4f},{:.4f},{}\r\n", csv_field(row.row.task_name), csv_field(row.task_type), row.score,
-                        row.speedup.value_or(0), csv_field(summary_of(row)));
+    text += fmt::format("{},{},{:.4f},{:.4f},{}\r\n", csv_field(row.row.task_name), csv_field(row.task_type),
+                        row.score, row.speedup.value_or(0), csv_field(summary_of(row)));
   }
   return text;
 }
 
 std::string render_breakdown_json(const RunReport& report) {
   JsonLines types;
-  for (const auto& [type, stats] : report.task_types) types.emplace_back(type, json_object(stats_lines(stats, "count"), 2));
+  for (const auto& [type, stats] : report.task_types)
+    types.emplace_back(type, json_object(stats_lines(stats, "count"), 2));
   return json_object({{"run_timestamp", json_text(run_timestamp(report))},
                       {"agent", json_text(report.about.agent)},
                       {"target_gpu", json_text(report.about.target_gpu)},
@@ -136,12 +143,12 @@ std::string render_overall_report(const RunReport& report) {
   if (all.without_result > 0) text += fmt::format("  Without Result:        {}\n", all.without_result);
   text += fmt::format("  Total Score:           {:.2f}\n", all.total_score);
   text += fmt::format("  Average Score:         {:.2f}\n", all.average_score);
-  text += fmt::format("Compilation:\n  Pass Count:            {}/{}\n  Pass Rate:             {:.1f}%\n", all.compiled,
-                      all.tasks, all.rate(all.compiled));
-  text += fmt::format("Correctness:\n  Pass Count:            {}/{}\n  Pass Rate:             {:.1f}%\n", all.correct,
-                      all.tasks, all.rate(all.correct));
-  text += fmt::format("Performance:\n  Speedup > 1.0 Count:   {}/{}\n  Speedup > 1.0 Rate:    {:.1f}%\n", all.faster,
-                      all.tasks, all.rate(all.faster));
+  text += fmt::format("Compilation:\n  Pass Count:            {}/{}\n  Pass Rate:             {:.1f}%\n",
+                      all.compiled, all.tasks, all.rate(all.compiled));
+  text += fmt::format("Correctness:\n  Pass Count:            {}/{}\n  Pass Rate:             {:.1f}%\n",
+                      all.correct, all.tasks, all.rate(all.correct));
+  text += fmt::format("Performance:\n  Speedup > 1.0 Count:   {}/{}\n  Speedup > 1.0 Rate:    {:.1f}%\n",
+                      all.faster, all.tasks, all.rate(all.faster));
   text += fmt::format("  Average Speedup:       {:.2f}x\n", all.average_speedup);
   text += fmt::format("  Median Speedup:        {:.2f}x\n", all.median_speedup);
   text += fmt::format("  Std Dev Speedup:       {:.2f}x\n", all.deviation);
@@ -153,7 +160,8 @@ std::string render_overall_report(const RunReport& report) {
 
   text += "TOTAL PERFORMANCE SUMMARY:\n";
   text += fmt::format("  Overall Average Speedup:  {:.2f}x\n", all.average_speedup);
-  text += fmt::format("  Tasks with Speedup > 1.0: {}/{} ({:.1f}%)\n", all.faster, all.tasks, all.rate(all.faster));
+  text += fmt::format("  Tasks with Speedup > 1.0: {}/{} ({:.1f}%)\n", all.faster, all.tasks,
+                      all.rate(all.faster));
   const auto add_extreme = [&](const char* label, std::optional<std::size_t> index) {
     if (!index) return;
     const ScoredRow& row = report.rows[*index];

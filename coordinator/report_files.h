@@ -1,7 +1,7 @@
 #pragma once
-// The files of <run>/reports/ and the table on the terminal, as texts made from a RunReport. overall_summary.csv,
-// task_type_breakdown.json and overall_report.txt are v0.2's, byte for byte when every planned task has a result;
-// docs/results.md describes all of them.
+// The files of <run>/reports/ and the table on the terminal, as texts made from a RunReport.
+// overall_summary.csv, task_type_breakdown.json and overall_report.txt are v0.2's, byte for byte when every
+// planned task has a result; docs/results.md describes all of them.
 #include <string>
 
 #include "coordinator/run_report.h"
@@ -10,14 +10,16 @@
 
 namespace arena {
 
-std::string render_summary_csv(const RunReport& report);       // overall_summary.csv
-std::string render_breakdown_json(const RunReport& report);    // task_type_breakdown.json
-std::string render_overall_report(const RunReport& report);    // overall_report.txt
-std::string render_results_jsonl(const RunReport& report);     // results.jsonl: one object per planned task
-std::string render_joblog(const RunReport& report);            // joblog.tsv: one line per task that ended, as GNU parallel
+std::string render_summary_csv(const RunReport& report);     // overall_summary.csv
+std::string render_breakdown_json(const RunReport& report);  // task_type_breakdown.json
+std::string render_overall_report(const RunReport& report);  // overall_report.txt
+std::string render_results_jsonl(const RunReport& report);   // results.jsonl: one object per planned task
+std::string render_joblog(
+    const RunReport& report);  // joblog.tsv: one line per task that ended, as GNU parallel
 std::string render_terminal(const RunReport& report, bool color);
 
-// Writes the five files, each published whole; an earlier report is replaced. The first failure is the answer.
+// Writes the five files, each published whole; an earlier report is replaced. The first failure is the
+// answer.
 Status write_reports(FileSystem& disk, const QueueLayout& layout, const RunReport& report);
 
 // A double as Python's repr and json write it: shortest text that reads back the same, 100.0, 1e-05, 1e+16.

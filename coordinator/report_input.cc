@@ -64,7 +64,9 @@ Ledger read_ledger(FileSystem& disk, const QueueLayout& layout, std::vector<std:
     return ledger;
   }
   for (const std::string& name : *names) {
-    if (name.size() <= kLedgerSuffix.size() || name.substr(name.size() - kLedgerSuffix.size()) != kLedgerSuffix) continue;
+    if (name.size() <= kLedgerSuffix.size() ||
+        name.substr(name.size() - kLedgerSuffix.size()) != kLedgerSuffix)
+      continue;
     const auto text = disk.read(layout.events_directory() / name);
     if (!text) {
       warnings.push_back(text.error().message);
@@ -75,7 +77,8 @@ Ledger read_ledger(FileSystem& disk, const QueueLayout& layout, std::vector<std:
     }
   }
   // Each ledger is in order; UTC texts sort like the times they state.
-  std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.time < b.time; });
+  std::stable_sort(events.begin(), events.end(),
+                   [](const Event& a, const Event& b) { return a.time < b.time; });
   for (const Event& event : events) apply(ledger, event);
   return ledger;
 }
@@ -116,7 +119,8 @@ QueueState queue_state_of(RowState state) {
 }
 
 // Nothing if the entry has moved on since the listing, or cannot be read; `row` then says so.
-std::optional<TaskDescriptor> read_entry(FileSystem& disk, const QueueLayout& layout, const Place& place, ReportRow& row) {
+std::optional<TaskDescriptor> read_entry(FileSystem& disk, const QueueLayout& layout, const Place& place,
+                                         ReportRow& row) {
   const fs::path file = layout.entry(queue_state_of(place.state), place.name);
   const auto text = disk.read(file);
   if (!text) return std::nullopt;
@@ -136,8 +140,10 @@ void add_result(FileSystem& disk, const QueueLayout& layout, const std::string& 
   if (!result) {
     row.cause_message = "its result cannot be read: " + result.error().message;
   } else if (result->run_id != run_id || result->task_name != row.task_name) {
-    row.cause_message = fmt::format("'{}' belongs to task {} of run {}", file.string(), result->task_name, result->run_id);
-  } else if (descriptor && !descriptor->result_digest.empty() && descriptor->result_digest != stated_seal(*text)) {
+    row.cause_message =
+        fmt::format("'{}' belongs to task {} of run {}", file.string(), result->task_name, result->run_id);
+  } else if (descriptor && !descriptor->result_digest.empty() &&
+             descriptor->result_digest != stated_seal(*text)) {
     row.cause_message = fmt::format("'{}' was replaced after the task was done", file.string());
   } else {
     row.attempt = result->attempt;
@@ -157,8 +163,8 @@ void add_descriptor(const TaskDescriptor& descriptor, ReportRow& row) {
   row.cause_message = descriptor.cause_message;
 }
 
-ReportRow make_row(FileSystem& disk, const QueueLayout& layout, const std::string& run_id, const PlannedTask& task,
-                   const Place& place, const Ledger& ledger) {
+ReportRow make_row(FileSystem& disk, const QueueLayout& layout, const std::string& run_id,
+                   const PlannedTask& task, const Place& place, const Ledger& ledger) {
   ReportRow row;
   row.index = task.index;
   row.task_name = task.name;
@@ -227,8 +233,9 @@ Result<RunReportInput> load_own_input(FileSystem& disk, const QueueLayout& layou
 
 Result<RunReportInput> load_report_input(FileSystem& disk, const QueueLayout& layout) {
   if (!run_timestamp_of(layout.run_name())) {
-    return fail(ErrorCode::invalid_input, fmt::format("'{}' is no run directory: its name is not run_<date>_<time>",
-                                                      layout.run_directory().string()));
+    return fail(ErrorCode::invalid_input,
+                fmt::format("'{}' is no run directory: its name is not run_<date>_<time>",
+                            layout.run_directory().string()));
   }
   auto record = disk.read(layout.run_record());
   if (record) return load_own_input(disk, layout, std::move(*record));

@@ -23,7 +23,8 @@ void name_agent_and_gpu(const std::string& root, RunReportInput& input) {
 }
 
 // What the descriptors know of tasks without a result.
-void add_unfinished(FileSystem& disk, const QueueLayout& layout, const std::set<std::string>& known, RunReportInput& input) {
+void add_unfinished(FileSystem& disk, const QueueLayout& layout, const std::set<std::string>& known,
+                    RunReportInput& input) {
   constexpr std::pair<QueueState, RowState> kStates[] = {{QueueState::pending, RowState::pending},
                                                          {QueueState::running, RowState::running},
                                                          {QueueState::done, RowState::done},

@@ -34,9 +34,9 @@ void add_result(Json& line, const ScoredRow& scored) {
     line[key] = or_null(value);
     if (value) return;
     const auto reason = result.not_measured.find(key);
-    reasons[key] = !scored.has_result()                    ? "no result: " + explain_missing_result(scored.row)
+    reasons[key] = !scored.has_result()                  ? "no result: " + explain_missing_result(scored.row)
                    : reason != result.not_measured.end() ? reason->second
-                                                           : "no reason was recorded";
+                                                         : "no reason was recorded";
   };
   using Verdict = std::optional<bool>;
   measured("pass_compilation", scored.has_result() ? Verdict(result.pass_compilation) : Verdict());
@@ -78,7 +78,9 @@ void add_result(Json& line, const ScoredRow& scored) {
 
 Json result_line(const RunReport& report, const ScoredRow& scored) {
   const ReportRow& row = scored.row;
-  const auto time = [](std::optional<WallTime> when) { return when ? Json(format_utc(*when)) : Json(nullptr); };
+  const auto time = [](std::optional<WallTime> when) {
+    return when ? Json(format_utc(*when)) : Json(nullptr);
+  };
   const auto score_formula = scored.has_result() && !row.result->score_formula.empty()
                                  ? row.result->score_formula
                                  : std::string(name_of(report.about.formula));
@@ -93,7 +95,8 @@ Json result_line(const RunReport& report, const ScoredRow& scored) {
   line["state"] = name_of(row.state);
   line["cause"] = row.cause ? Json(name_of(*row.cause)) : Json(nullptr);
   line["cause_message"] = row.cause_message;
-  line["attempt"] = report.about.run_id.empty() ? Json(nullptr) : Json(row.attempt);  // v0.2 does not count them
+  line["attempt"] =
+      report.about.run_id.empty() ? Json(nullptr) : Json(row.attempt);  // v0.2 does not count them
   line["worker_id"] = row.worker_id;
   line["started_at"] = time(row.started);
   line["ended_at"] = time(row.ended);
@@ -113,18 +116,22 @@ TableLine table_line(const ScoredRow& scored) {
   TableLine line;
   line.task = to_printable_utf8(scored.row.task_name);
   line.state = name_of(scored.row.state);
-  line.correct = !scored.has_result()                      ? "-"
-                 : scored.correct                          ? "yes"
+  line.correct = !scored.has_result()                  ? "-"
+                 : scored.correct                      ? "yes"
                  : scored.row.result->pass_compilation ? "no"
-                                                           : "does not compile";
+                                                       : "does not compile";
   line.speedup = scored.speedup ? fmt::format("{:.2f}x", *scored.speedup) : "-";
-  line.score = scored.row.state == RowState::pending || scored.row.state == RowState::running ? "-" : fmt::format("{:.3f}", scored.score);
+  line.score = scored.row.state == RowState::pending || scored.row.state == RowState::running
+                   ? "-"
+                   : fmt::format("{:.3f}", scored.score);
   if (!scored.has_result()) {
-    if (scored.row.cause || !scored.row.cause_message.empty()) line.cause = explain_missing_result(scored.row);
+    if (scored.row.cause || !scored.row.cause_message.empty())
+      line.cause = explain_missing_result(scored.row);
   } else if (!scored.speedup && scored.correct) {
     const auto reason = scored.row.result->not_measured.find("speedup_ratio");
-    line.cause = "no speedup: " + scored.row.result->speedup_calculation_error_message.value_or(
-                                      reason != scored.row.result->not_measured.end() ? reason->second : "not measured");
+    line.cause = "no speedup: " +
+                 scored.row.result->speedup_calculation_error_message.value_or(
+                     reason != scored.row.result->not_measured.end() ? reason->second : "not measured");
     std::replace(line.cause.begin(), line.cause.end(), '\n', ' ');
   }
   return line;
@@ -154,12 +161,14 @@ std::string render_joblog(const RunReport& report) {
     const bool has_ended = scored.row.state == RowState::done || scored.row.state == RowState::failed;
     if (has_ended && scored.row.started && scored.row.ended) ended.push_back(&scored.row);
   }
-  std::stable_sort(ended.begin(), ended.end(), [](const ReportRow* a, const ReportRow* b) { return *a->ended < *b->ended; });
+  std::stable_sort(ended.begin(), ended.end(),
+                   [](const ReportRow* a, const ReportRow* b) { return *a->ended < *b->ended; });
   const auto seconds = [](WallTime::duration time) { return std::chrono::duration<double>(time).count(); };
   for (const ReportRow* row : ended) {
     text += fmt::format("{}\t{}\t{:10.3f}\t{:10.3f}\t0\t0\t{}\t0\t{}\n", row->index,
-                        row->worker_id.empty() ? ":" : "worker_" + row->worker_id, seconds(row->started->time_since_epoch()),
-                        seconds(*row->ended - *row->started), row->state == RowState::done ? 0 : 1, row->task_name);
+                        row->worker_id.empty() ? ":" : "worker_" + row->worker_id,
+                        seconds(row->started->time_since_epoch()), seconds(*row->ended - *row->started),
+                        row->state == RowState::done ? 0 : 1, row->task_name);
   }
   return text;
 }
@@ -167,7 +176,9 @@ std::string render_joblog(const RunReport& report) {
 std::string render_terminal(const RunReport& report, bool color) {
   std::vector<TableLine> lines;
   TableLine width{std::string("task"), "state", "correct", "speedup", "score", ""};
-  const auto widen = [](std::string& widest, const std::string& text) { widest = text.size() > widest.size() ? text : widest; };
+  const auto widen = [](std::string& widest, const std::string& text) {
+    widest = text.size() > widest.size() ? text : widest;
+  };
   for (const ScoredRow& row : report.rows) {
     lines.push_back(table_line(row));
     widen(width.task, lines.back().task);
@@ -177,28 +188,34 @@ std::string render_terminal(const RunReport& report, bool color) {
     widen(width.score, lines.back().score);
   }
   const auto print = [&](const TableLine& line) {
-    std::string text = fmt::format("{:<{}}  {:<{}}  {:<{}}  {:>{}}  {:>{}}  {}", line.task, width.task.size(), line.state,
-                                   width.state.size(), line.correct, width.correct.size(), line.speedup, width.speedup.size(),
-                                   line.score, width.score.size(), line.cause);
+    std::string text =
+        fmt::format("{:<{}}  {:<{}}  {:<{}}  {:>{}}  {:>{}}  {}", line.task, width.task.size(), line.state,
+                    width.state.size(), line.correct, width.correct.size(), line.speedup,
+                    width.speedup.size(), line.score, width.score.size(), line.cause);
     text.erase(text.find_last_not_of(' ') + 1);
     return text;
   };
   std::string text = print({"task", "state", "correct", "speedup", "score", ""}) + "\n";
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    text += color ? fmt::format("{}{}\x1B[0m\n", color_of(report.rows[i]), print(lines[i])) : print(lines[i]) + "\n";
+    text += color ? fmt::format("{}{}\x1B[0m\n", color_of(report.rows[i]), print(lines[i]))
+                  : print(lines[i]) + "\n";
   }
   const GroupStats& all = report.overall;
   const auto count = [&](RowState state) {
-    return std::count_if(report.rows.begin(), report.rows.end(), [&](const ScoredRow& row) { return row.row.state == state; });
+    return std::count_if(report.rows.begin(), report.rows.end(),
+                         [&](const ScoredRow& row) { return row.row.state == state; });
   };
-  text += fmt::format("\n{} tasks: {} done, {} failed", all.tasks, count(RowState::done), count(RowState::failed));
+  text += fmt::format("\n{} tasks: {} done, {} failed", all.tasks, count(RowState::done),
+                      count(RowState::failed));
   for (const RowState state : {RowState::running, RowState::pending, RowState::lost}) {
     if (count(state) > 0) text += fmt::format(", {} {}", count(state), name_of(state));
   }
   text += fmt::format("; {} compiled, {} correct, {} faster\n", all.compiled, all.correct, all.faster);
-  text += fmt::format("score: {:.3f} in all, {:.3f} a task ({})", all.total_score, all.average_score, name_of(report.about.formula));
+  text += fmt::format("score: {:.3f} in all, {:.3f} a task ({})", all.total_score, all.average_score,
+                      name_of(report.about.formula));
   if (all.valid_speedups > 0) {
-    text += fmt::format("; speedup: {:.2f}x mean, {:.2f}x median of {}", all.average_speedup, all.median_speedup, all.valid_speedups);
+    text += fmt::format("; speedup: {:.2f}x mean, {:.2f}x median of {}", all.average_speedup,
+                        all.median_speedup, all.valid_speedups);
   }
   return text + "\n";
 }

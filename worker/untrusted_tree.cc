@@ -127,7 +127,7 @@ Result<TreeListing> list_tree(const fs::path& root) {
     if (problem && directory.empty()) return fail(error_from_errno(problem.value(), "list", root.string()));
     for (; !problem && entry != fs::directory_iterator(); entry.increment(problem)) {
       const std::string name = entry->path().filename().string();
-      std::string relative = directory.empty() ? name : directory + '/' + name;
+      std::string relative = directory.empty() ? name : fmt::format("{}/{}", directory, name);
       if (is_ignored_path(relative)) continue;
       struct stat status {};
       if (::lstat(entry->path().c_str(), &status) != 0) continue;

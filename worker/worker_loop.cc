@@ -136,7 +136,7 @@ Status WorkerLoop::report_phase(const TaskDescriptor& descriptor, AttemptPhase p
   Event event = event_of("phase", descriptor);
   event.phase = std::string(name_of(phase));
   if (!log.empty()) {
-    event.more["log"] = log.string();
+    event.more["log"] = log.lexically_relative(layout_.run_directory()).string();
     spdlog::debug("task {}: output goes to {}", descriptor.task_name, log.string());
   }
   return record(std::move(event));

@@ -1,5 +1,8 @@
 #include "model/event.h"
 
+#include <limits>
+#include <optional>
+
 #include <nlohmann/json.hpp>
 
 namespace arena {
@@ -12,8 +15,14 @@ void put_if_set(nlohmann::ordered_json& object, const char* key, const std::stri
   if (!value.empty()) object[key] = value;
 }
 
-// Throws nlohmann's type error for a value of the wrong type.
-Event event_from(const Json& object) {
+// nlohmann converts any number to any other, out of range too: only a count that fits is one.
+bool is_count(const Json& value) {
+  return value.is_number_unsigned() && value.get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max();
+}
+
+// Nothing for an event of another shape; some of them throw nlohmann's type error.
+std::optional<Event> event_from(const Json& object) {
+  if (object.contains("attempt") && !is_count(object["attempt"])) return std::nullopt;
   Event event;
   event.time = object.at("time").get<std::string>();
   event.kind = object.at("kind").get<std::string>();
@@ -50,7 +59,7 @@ std::vector<Event> read_events(std::string_view text) {
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end + 1);
     try {
-      events.push_back(event_from(Json::parse(line.begin(), line.end())));
+      if (auto event = event_from(Json::parse(line.begin(), line.end()))) events.push_back(std::move(*event));
     } catch (const Json::exception&) {
       continue;  // torn or foreign; the other lines still count
     }

@@ -142,14 +142,14 @@ Result<RunRecord> read_run_record(std::string_view text, const std::string& name
   RunRecord record;
   record.run_id = reader.required_string("run_id");
   record.run_name = reader.required_string("run_name");
-  record.created_at = reader.required_string("created_at");
-  record.arena_version = reader.required_string("arena_version");
+  record.created_at = reader.string("created_at").value_or("");
+  record.arena_version = reader.string("arena_version").value_or("");
   record.config_file = reader.string("config_file").value_or("");
   record.tasks_directory = reader.required_string("tasks_directory");
-  record.launcher = reader.required_string("launcher");
+  record.launcher = reader.string("launcher").value_or("");
   record.devices = reader.string_list("devices").value_or(std::vector<std::string>{});
   record.architecture = reader.string("architecture").value_or("");
-  record.config_digest = reader.required_string("config_digest");
+  record.config_digest = reader.string("config_digest").value_or("");
   read_tool_versions(reader, record);
   read_config(reader, name, record);
   ARENA_TRY(reader.finish(UnknownKeys::error, nullptr).map_error(as_corrupt));

@@ -24,8 +24,8 @@ std::optional<double> median(std::vector<double> values) {
   return (values[middle - 1] + values[middle]) / 2;
 }
 
-// Python's statistics.stdev computes exactly and rounds once, so plain doubles would differ in the last digit. 100 decimal
-// digits hold the squares of any timing ratios without loss.
+// Python's statistics.stdev computes exactly and rounds once, so plain doubles would differ in the last
+// digit. 100 decimal digits hold the squares of any timing ratios without loss.
 std::optional<double> sample_standard_deviation(const std::vector<double>& values) {
   using Exact = boost::multiprecision::cpp_bin_float_100;
   if (values.empty()) return std::nullopt;

@@ -15,8 +15,9 @@ namespace arena {
 namespace {
 
 constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
-constexpr std::array kCauses = {CauseClass::completed, CauseClass::task_error, CauseClass::agent_error, CauseClass::infra_error,
-                                CauseClass::timed_out, CauseClass::quota,      CauseClass::cancelled};
+constexpr std::array kCauses = {CauseClass::completed,   CauseClass::task_error, CauseClass::agent_error,
+                                CauseClass::infra_error, CauseClass::timed_out,  CauseClass::quota,
+                                CauseClass::cancelled};
 
 // v0.2's readers want a number or no key at all. Whatever is left out is named with its reason.
 class NumberWriter {
@@ -170,13 +171,20 @@ void read_measured(MappingReader& reader, TaskResult& result) {
 
 std::string_view name_of(CauseClass cause) {
   switch (cause) {
-    case CauseClass::completed: return "completed";
-    case CauseClass::task_error: return "task_error";
-    case CauseClass::agent_error: return "agent_error";
-    case CauseClass::infra_error: return "infra_error";
-    case CauseClass::timed_out: return "timed_out";
-    case CauseClass::quota: return "quota";
-    case CauseClass::cancelled: return "cancelled";
+    case CauseClass::completed:
+      return "completed";
+    case CauseClass::task_error:
+      return "task_error";
+    case CauseClass::agent_error:
+      return "agent_error";
+    case CauseClass::infra_error:
+      return "infra_error";
+    case CauseClass::timed_out:
+      return "timed_out";
+    case CauseClass::quota:
+      return "quota";
+    case CauseClass::cancelled:
+      return "cancelled";
   }
   return "infra_error";
 }
@@ -220,7 +228,9 @@ std::string write_task_result(const TaskResult& result) {
   yaml.begin_mapping("not_measured");
   for (const auto& [key, reason] : measured.reasons()) yaml.string(key, reason);
   yaml.end_mapping();
-  yaml.string("run_id", result.run_id).integer("attempt", result.attempt).string("worker_id", result.worker_id);
+  yaml.string("run_id", result.run_id)
+      .integer("attempt", result.attempt)
+      .string("worker_id", result.worker_id);
   yaml.string("task_digest", result.task_digest).string("device", result.device);
   write_agent(yaml, result.agent);
   yaml.begin_mapping("durations_ms");
@@ -242,7 +252,8 @@ Result<TaskResult> read_task_result(std::string_view text, const std::string& na
   read_measured(reader, result);
   for (const char* key : {"pass_compilation", "pass_correctness", "attempt"}) {
     const YamlNode* node = reader.node(key);
-    if (node == nullptr || node->is_null()) reader.add_error(reader.line_of(key), key, "required, but missing");
+    if (node == nullptr || node->is_null())
+      reader.add_error(reader.line_of(key), key, "required, but missing");
   }
   result.score_formula = reader.string("score_formula").value_or("");
   result.run_id = reader.required_string("run_id");
@@ -269,7 +280,8 @@ Result<TaskResult> read_foreign_task_result(std::string_view text, const std::st
   return result;
 }
 
-bool is_result_of(std::string_view text, std::string_view run_id, std::string_view task_name, std::int64_t attempt) {
+bool is_result_of(std::string_view text, std::string_view run_id, std::string_view task_name,
+                  std::int64_t attempt) {
   const auto result = read_task_result(text, std::string(task_name));
   return result && result->run_id == run_id && result->task_name == task_name && result->attempt == attempt;
 }

@@ -1,7 +1,7 @@
 #pragma once
-// What one task came to: task_result.yaml. The keys of v0.2 come first and in its order; what was not measured is absent
-// (v0.2's readers fail on null numbers) and a reason key says why. Ours follow, among them run, attempt and worker, which
-// make the file evidence of exactly one attempt.
+// What one task came to: task_result.yaml. The keys of v0.2 come first and in its order; what was not
+// measured is absent (v0.2's readers fail on null numbers) and a reason key says why. Ours follow, among them
+// run, attempt and worker, which make the file evidence of exactly one attempt.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -19,9 +19,9 @@ std::string_view name_of(CauseClass cause);
 std::optional<CauseClass> cause_class_from(std::string_view name);
 
 struct AgentOutcome {
-  std::string end;                    // "exit code 0", "timed out after 60 s", "not run", …
+  std::string end;  // "exit code 0", "timed out after 60 s", "not run", …
   bool ok = false;
-  std::optional<double> cost_usd;     // as the provider reported it, else unknown
+  std::optional<double> cost_usd;  // as the provider reported it, else unknown
   std::optional<std::int64_t> tokens;
   std::int64_t duration_ms = 0;
   bool from_earlier_attempt = false;  // the candidate was kept from an attempt whose agent had ended
@@ -48,7 +48,7 @@ struct TaskResult {
   std::vector<std::string> benchmark_method_mismatches;
   std::optional<bool> workload_consistent;
   std::vector<std::string> workload_mismatches;
-  std::optional<bool> pass_tool_gate;      // read from foreign results; arena has no tool gate yet and writes none
+  std::optional<bool> pass_tool_gate;  // of v0.3's results; arena has no tool gate and leaves it unset
   std::optional<bool> candidate_accepted;
   // arena
   std::optional<double> score;
@@ -58,23 +58,26 @@ struct TaskResult {
   std::int64_t attempt = 0;
   std::string worker_id;
   std::string task_digest;
-  std::string device;                                // "cpu slot 0", later the PCI address
+  std::string device;  // "cpu slot 0", later the PCI address
   AgentOutcome agent;
   std::map<std::string, std::int64_t> durations_ms;  // phase -> milliseconds
   std::map<std::string, std::string> proofs;         // phase -> "no process left" and how it was seen
   std::vector<std::string> changed_files;            // taken over from the agent's tree into the evaluation
-  std::vector<std::string> ignored_changes;          // changed by the agent, not its to change, not taken over
+  std::vector<std::string> ignored_changes;  // changed by the agent, not its to change, not taken over
 };
 
 inline constexpr int kTaskResultSchemaVersion = 1;
 
-// Sealed text (base/sealed_text.h). A number that is absent or not finite gets a reason in not_measured if it has none.
+// Sealed text (base/sealed_text.h). A number that is absent or not finite gets a reason in not_measured if it
+// has none.
 std::string write_task_result(const TaskResult& result);
 // Our own file: the seal must fit, required keys be there with the right types.
 Result<TaskResult> read_task_result(std::string_view text, const std::string& name);
-// A result as v0.2 or v0.3 wrote it: no seal, missing keys allowed, lists of mappings as texts. For reports on old runs.
+// A result as v0.2 or v0.3 wrote it: no seal, missing keys allowed, lists of mappings as texts. For reports
+// on old runs.
 Result<TaskResult> read_foreign_task_result(std::string_view text, const std::string& name);
 // Does `text` hold a whole result of exactly this attempt? The test that recovery uses.
-bool is_result_of(std::string_view text, std::string_view run_id, std::string_view task_name, std::int64_t attempt);
+bool is_result_of(std::string_view text, std::string_view run_id, std::string_view task_name,
+                  std::int64_t attempt);
 
 }  // namespace arena

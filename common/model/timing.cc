@@ -30,13 +30,18 @@ std::string name_cases(const std::vector<const TimedCase*>& cases) {
   return text;
 }
 
-// Pairs cases of the two sides by one key after another. A key pairs only where it is unique among the cases left on both
-// sides: a value that appears twice could pair the wrong two.
+// Pairs cases of the two sides by one key after another. A key pairs only where it is unique among the cases
+// left on both sides: a value that appears twice could pair the wrong two.
 class Matcher {
  public:
   Matcher(const std::vector<TimedCase>& baseline, const std::vector<TimedCase>& candidate)
-      : baseline_(baseline), candidate_(candidate), partner_(baseline.size(), kNone), taken_(candidate.size(), false) {
-    const auto explicit_id = [](const TimedCase& timed) { return timed.synthetic_id ? std::string() : timed.id; };
+      : baseline_(baseline),
+        candidate_(candidate),
+        partner_(baseline.size(), kNone),
+        taken_(candidate.size(), false) {
+    const auto explicit_id = [](const TimedCase& timed) {
+      return timed.synthetic_id ? std::string() : timed.id;
+    };
     pair_by(explicit_id);
     pair_by([](const TimedCase& timed) { return timed.params; });
     pair_by([](const TimedCase& timed) { return timed.shape; });
@@ -93,7 +98,8 @@ class Matcher {
       entry.candidate = i;
     }
     for (const auto& [key, entry] : holders) {
-      if (!key.empty() && entry.baseline_count == 1 && entry.candidate_count == 1) pair(entry.baseline, entry.candidate);
+      if (!key.empty() && entry.baseline_count == 1 && entry.candidate_count == 1)
+        pair(entry.baseline, entry.candidate);
     }
   }
 
@@ -114,15 +120,17 @@ void check_times(SpeedupResult& result, std::string_view side, const std::vector
     if (!timed.is_valid()) invalid.push_back(&timed);
   }
   if (invalid.empty()) return;
-  add_problem(result, fmt::format("{} of {} {} cases without a valid time: {} ({})", invalid.size(), cases.size(), side,
-                                  name_cases(invalid), invalid.front()->problem));
+  add_problem(result, fmt::format("{} of {} {} cases without a valid time: {} ({})", invalid.size(),
+                                  cases.size(), side, name_cases(invalid), invalid.front()->problem));
 }
 
 void check_pairing(SpeedupResult& result, std::string_view side, std::string_view other, std::size_t count,
                    const std::vector<const TimedCase*>& single) {
   if (single.empty()) return;
-  add_problem(result, fmt::format("{} of {} {} cases without exactly one {} case for the same id, params or shape: {}",
-                                  single.size(), count, side, other, name_cases(single)));
+  add_problem(
+      result,
+      fmt::format("{} of {} {} cases without exactly one {} case for the same id, params or shape: {}",
+                  single.size(), count, side, other, name_cases(single)));
 }
 
 std::optional<double> mean_time(const std::vector<TimedCase>& cases) {
@@ -152,15 +160,16 @@ std::string method_mismatch(const CasePair& pair) {
     return {};
   }
   const auto shown = [](const std::string& method) { return method.empty() ? "none" : method; };
-  return fmt::format("{}: {} (baseline {}, candidate {})", pair.baseline.id, reason, shown(baseline), shown(candidate));
+  return fmt::format("{}: {} (baseline {}, candidate {})", pair.baseline.id, reason, shown(baseline),
+                     shown(candidate));
 }
 
 void compare_workloads(SpeedupResult& result, const CasePair& pair) {
   const auto compare = [&](std::string_view what, const std::string& baseline, const std::string& candidate) {
     if (baseline == candidate) return;
-    result.workload_mismatches.push_back(fmt::format("{}: {} {} of the baseline, {} of the candidate", pair.baseline.id, what,
-                                                     baseline.empty() ? "none" : baseline,
-                                                     candidate.empty() ? "none" : candidate));
+    result.workload_mismatches.push_back(
+        fmt::format("{}: {} {} of the baseline, {} of the candidate", pair.baseline.id, what,
+                    baseline.empty() ? "none" : baseline, candidate.empty() ? "none" : candidate));
   };
   compare("shape", pair.baseline.shape, pair.candidate.shape);
   compare("params", pair.baseline.params, pair.candidate.params);
@@ -180,7 +189,8 @@ bool is_scoreable_method(std::string_view method) {
   return method == "cuda_graph" || method == "cuda_event_fallback" || method == "cpu_steady_clock_median";
 }
 
-SpeedupResult compute_speedup(const std::vector<TimedCase>& baseline, const std::vector<TimedCase>& candidate) {
+SpeedupResult compute_speedup(const std::vector<TimedCase>& baseline,
+                              const std::vector<TimedCase>& candidate) {
   SpeedupResult result;
   result.baseline_mean_ms = mean_time(baseline);
   result.candidate_mean_ms = mean_time(candidate);
@@ -197,15 +207,18 @@ SpeedupResult compute_speedup(const std::vector<TimedCase>& baseline, const std:
 
   std::vector<double> ratios;
   for (CasePair& pair : result.pairs) {
-    if (std::string mismatch = method_mismatch(pair); !mismatch.empty()) result.method_mismatches.push_back(std::move(mismatch));
+    if (std::string mismatch = method_mismatch(pair); !mismatch.empty())
+      result.method_mismatches.push_back(std::move(mismatch));
     compare_workloads(result, pair);
     if (!pair.baseline.is_valid() || !pair.candidate.is_valid()) continue;
     pair.ratio = pair.baseline.time_ms / pair.candidate.time_ms;
     if (pair.baseline.inverse_rate != pair.candidate.inverse_rate) {
-      add_problem(result, fmt::format("case {} compares a time with a data rate", name_of_case(pair.baseline)));
+      add_problem(result,
+                  fmt::format("case {} compares a time with a data rate", name_of_case(pair.baseline)));
     } else if (!std::isfinite(pair.ratio) || pair.ratio <= 0) {
-      add_problem(result, fmt::format("the ratio of case {} is out of range: {} ms / {} ms", name_of_case(pair.baseline),
-                                      pair.baseline.time_ms, pair.candidate.time_ms));
+      add_problem(result,
+                  fmt::format("the ratio of case {} is out of range: {} ms / {} ms",
+                              name_of_case(pair.baseline), pair.baseline.time_ms, pair.candidate.time_ms));
     }
     ratios.push_back(pair.ratio);
   }

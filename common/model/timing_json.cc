@@ -15,18 +15,20 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Times without "_ms" first in v0.2's order of trust: what a device clock measured, then what the task calls its time.
+// Times without "_ms" first in v0.2's order of trust: what a device clock measured, then what the task calls
+// its time.
 constexpr std::array kDeviceTimes = {"device_time",     "gpu_time",        "kernel_time",
                                      "cuda_event_time", "cuda_graph_time", "execution_time"};
-constexpr std::array kHostTimes = {"host_time_ms", "wall_time_ms", "elapsed_time_ms", "total_time_ms", "end_to_end_time_ms"};
+constexpr std::array kHostTimes = {"host_time_ms", "wall_time_ms", "elapsed_time_ms", "total_time_ms",
+                                   "end_to_end_time_ms"};
 constexpr std::array kUnits = {kMilliseconds, kMicroseconds, kNanoseconds, kSeconds};
 
 // Keys of a bare report that describe one measurement, and keys that are no kernel's time at all.
 constexpr std::array kCentralStatistics = {"mean", "average", "avg", "median", "min"};
-constexpr std::array kNoKernelTimes = {"max",      "std",          "stdev",   "stddev",       "std_dev",      "variance",
-                                       "p50",      "p90",          "p95",     "p99",          "warmup",       "warmup_time",
-                                       "compile",  "compile_time", "timeout", "compilation",  "compilation_time",
-                                       "overhead"};
+constexpr std::array kNoKernelTimes = {
+    "max",     "std",          "stdev",   "stddev",      "std_dev",          "variance",
+    "p50",     "p90",          "p95",     "p99",         "warmup",           "warmup_time",
+    "compile", "compile_time", "timeout", "compilation", "compilation_time", "overhead"};
 
 template <class List>
 bool is_one_of(std::string_view word, const List& list) {
@@ -37,14 +39,17 @@ struct Refused {
   std::string why;
 };
 
-// JSON as it should be: no duplicate keys, no NaN, bounded size and depth. Python's reader lets all of them pass.
+// JSON as it should be: no duplicate keys, no NaN, bounded size and depth. Python's reader lets all of them
+// pass.
 Result<Json> parse_strict(std::string_view text) {
   if (text.size() > kMaxReportBytes) {
-    return fail(ErrorCode::invalid_input, fmt::format("it has {} bytes, more than {}", text.size(), kMaxReportBytes));
+    return fail(ErrorCode::invalid_input,
+                fmt::format("it has {} bytes, more than {}", text.size(), kMaxReportBytes));
   }
   std::vector<std::set<std::string>> open_objects;
   const Json::parser_callback_t guard = [&](int depth, Json::parse_event_t event, Json& value) {
-    if (depth > kMaxReportDepth) throw Refused{fmt::format("it is nested deeper than {} levels", kMaxReportDepth)};
+    if (depth > kMaxReportDepth)
+      throw Refused{fmt::format("it is nested deeper than {} levels", kMaxReportDepth)};
     if (event == Json::parse_event_t::object_start) open_objects.emplace_back();
     if (event == Json::parse_event_t::object_end) open_objects.pop_back();
     if (event == Json::parse_event_t::key && !open_objects.back().insert(value.get<std::string>()).second) {
@@ -57,11 +62,13 @@ Result<Json> parse_strict(std::string_view text) {
   } catch (const Refused& refused) {
     return fail(ErrorCode::invalid_input, to_printable_utf8(refused.why));
   } catch (const Json::exception& error) {
-    return fail(ErrorCode::invalid_input, fmt::format("it is not valid JSON: {}", to_printable_utf8(error.what())));
+    return fail(ErrorCode::invalid_input,
+                fmt::format("it is not valid JSON: {}", to_printable_utf8(error.what())));
   }
 }
 
-// JSON's numbers have no types: 128, 128.0 and 1.28e2 are one shape. What a signed 64-bit integer cannot hold is a double.
+// JSON's numbers have no types: 128, 128.0 and 1.28e2 are one shape. What a signed 64-bit integer cannot hold
+// is a double.
 Json with_plain_numbers(const Json& value) {
   if (value.is_array() || value.is_object()) {
     Json copy = value;
@@ -71,7 +78,8 @@ Json with_plain_numbers(const Json& value) {
   constexpr double kExactIntegers = 9007199254740992.0;  // 2^53
   if (value.is_number_float()) {
     const double number = value.get<double>();
-    if (std::abs(number) <= kExactIntegers && number == std::floor(number)) return static_cast<std::int64_t>(number);
+    if (std::abs(number) <= kExactIntegers && number == std::floor(number))
+      return static_cast<std::int64_t>(number);
   }
   if (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX) return value.get<double>();
   return value;
@@ -81,7 +89,9 @@ Json with_plain_numbers(const Json& value) {
 std::string ascii_where_possible(const std::string& utf8) {
   std::string text;
   for (std::size_t i = 0; i < utf8.size();) {
-    const auto byte = [&](std::size_t k) { return static_cast<unsigned>(static_cast<unsigned char>(utf8[i + k])); };
+    const auto byte = [&](std::size_t k) {
+      return static_cast<unsigned>(static_cast<unsigned char>(utf8[i + k]));
+    };
     if (byte(0) < 0x7F) {
       text += utf8[i++];
     } else if (byte(0) == 0x7F) {
@@ -117,7 +127,9 @@ const Json* find_filled(const Json& object, std::string_view key) {
   return empty ? nullptr : value;
 }
 
-std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : canonical(value); }
+std::string text_of(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : canonical(value);
+}
 
 void set_time(TimedCase& timed, const Json& value, const TimeUnit& unit, std::string_view key) {
   if (value.is_number()) {
@@ -141,7 +153,8 @@ StatedUnit stated_unit(const Json& object) {
     for (const TimeUnit& unit : kUnits) {
       if (name == unit.name) return {&unit, true, {}};
     }
-    return {&kMilliseconds, true, fmt::format("{} '{}' is not known: ms, us, ns or s is expected", key, name)};
+    return {&kMilliseconds, true,
+            fmt::format("{} '{}' is not known: ms, us, ns or s is expected", key, name)};
   }
   return {};
 }
@@ -180,7 +193,8 @@ std::string first_host_time(const Json& object) {
 // Fills time_ms or problem; false if the object has no key that could be a device time.
 bool read_time(const Json& object, const TimingOptions& options, TimedCase& timed) {
   if (options.torch2hip) {
-    if (read_unitless(object, options.side == TimedSide::baseline ? "ori_time" : "opt_time", timed)) return true;
+    if (read_unitless(object, options.side == TimedSide::baseline ? "ori_time" : "opt_time", timed))
+      return true;
   }
   for (const char* stem : kDeviceTimes) {
     if (read_with_unit(object, stem, timed)) return true;
@@ -224,13 +238,15 @@ void read_description(const Json& object, std::size_t index, TimedCase& timed) {
   timed.method_disputed = consistent != nullptr && *consistent == false;
 }
 
-// A report that is one mapping without a known time: every other key that ends in _ms is a case named by it. Means, medians
-// and the like of one kernel are one case, and spreads, warm-up or compile times are none.
+// A report that is one mapping without a known time: every other key that ends in _ms is a case named by it.
+// Means, medians and the like of one kernel are one case, and spreads, warm-up or compile times are none.
 std::vector<TimedCase> read_named_times(const Json& object) {
   std::vector<std::string> names;
   std::vector<std::string> statistics;
   for (const auto& [key, value] : object.items()) {  // sorted
-    if (key.size() <= 3 || key.substr(key.size() - 3) != "_ms" || value.is_null() || is_one_of(key, kHostTimes)) continue;
+    if (key.size() <= 3 || key.substr(key.size() - 3) != "_ms" || value.is_null() ||
+        is_one_of(key, kHostTimes))
+      continue;
     if (key == "timing_ms" && !value.is_number()) continue;
     const std::string name = key.substr(0, key.size() - 3);
     if (is_one_of(name, kCentralStatistics)) {
@@ -276,20 +292,23 @@ Result<std::vector<TimedCase>> parse_report_json(std::string_view text, const Ti
   if (list != nullptr && !list->is_array()) return fail(ErrorCode::invalid_input, "test_cases is not a list");
   const Json items = list != nullptr ? *list : Json::array({report});
   if (items.size() > kMaxReportCases) {
-    return fail(ErrorCode::invalid_input, fmt::format("it has {} cases, more than {}", items.size(), kMaxReportCases));
+    return fail(ErrorCode::invalid_input,
+                fmt::format("it has {} cases, more than {}", items.size(), kMaxReportCases));
   }
   std::vector<TimedCase> cases;
   bool any_time = false;
   std::string host_time;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    if (!items[i].is_object()) return fail(ErrorCode::invalid_input, fmt::format("case {} is not a mapping", i));
+    if (!items[i].is_object())
+      return fail(ErrorCode::invalid_input, fmt::format("case {} is not a mapping", i));
     TimedCase timed;
     read_description(items[i], i, timed);
     if (read_time(items[i], options, timed)) {
       any_time = true;
     } else {
       const std::string host = first_host_time(items[i]);
-      timed.problem = host.empty() ? "no time is reported" : fmt::format("only a host time ({}) is reported", host);
+      timed.problem =
+          host.empty() ? "no time is reported" : fmt::format("only a host time ({}) is reported", host);
       if (host_time.empty()) host_time = host;
     }
     cases.push_back(std::move(timed));

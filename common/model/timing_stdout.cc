@@ -16,28 +16,48 @@ struct UnitWord {
   std::string_view word;
   const TimeUnit* unit;
 };
-constexpr std::array kUnitWords = {
-    UnitWord{"milliseconds", &kMilliseconds}, UnitWord{"millisecond", &kMilliseconds}, UnitWord{"msecs", &kMilliseconds},
-    UnitWord{"msec", &kMilliseconds},         UnitWord{"ms", &kMilliseconds},          UnitWord{"microseconds", &kMicroseconds},
-    UnitWord{"microsecond", &kMicroseconds},  UnitWord{"usecs", &kMicroseconds},       UnitWord{"usec", &kMicroseconds},
-    UnitWord{"us", &kMicroseconds},           UnitWord{"\xC2\xB5s", &kMicroseconds},   UnitWord{"\xCE\xBCs", &kMicroseconds},
-    UnitWord{"nanoseconds", &kNanoseconds},   UnitWord{"nanosecond", &kNanoseconds},   UnitWord{"nsec", &kNanoseconds},
-    UnitWord{"ns", &kNanoseconds},            UnitWord{"seconds", &kSeconds},          UnitWord{"second", &kSeconds},
-    UnitWord{"secs", &kSeconds},              UnitWord{"sec", &kSeconds},              UnitWord{"s", &kSeconds}};
+constexpr std::array kUnitWords = {UnitWord{"milliseconds", &kMilliseconds},
+                                   UnitWord{"millisecond", &kMilliseconds},
+                                   UnitWord{"msecs", &kMilliseconds},
+                                   UnitWord{"msec", &kMilliseconds},
+                                   UnitWord{"ms", &kMilliseconds},
+                                   UnitWord{"microseconds", &kMicroseconds},
+                                   UnitWord{"microsecond", &kMicroseconds},
+                                   UnitWord{"usecs", &kMicroseconds},
+                                   UnitWord{"usec", &kMicroseconds},
+                                   UnitWord{"us", &kMicroseconds},
+                                   UnitWord{"\xC2\xB5s", &kMicroseconds},
+                                   UnitWord{"\xCE\xBCs", &kMicroseconds},
+                                   UnitWord{"nanoseconds", &kNanoseconds},
+                                   UnitWord{"nanosecond", &kNanoseconds},
+                                   UnitWord{"nsec", &kNanoseconds},
+                                   UnitWord{"ns", &kNanoseconds},
+                                   UnitWord{"seconds", &kSeconds},
+                                   UnitWord{"second", &kSeconds},
+                                   UnitWord{"secs", &kSeconds},
+                                   UnitWord{"sec", &kSeconds},
+                                   UnitWord{"s", &kSeconds}};
 
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
-// A place in the lower-cased output. Each step either succeeds and moves on, or says false; the place is then of no use.
+// A place in the lower-cased output. Each step either succeeds and moves on, or says false; the place is then
+// of no use.
 class Cursor {
  public:
   Cursor(std::string_view text, std::size_t at) : text_(text), at_(at) {}
   std::size_t at() const { return at_; }
 
-  bool blanks() { return skip([](char c) { return is_blank(c); }); }  // false if there was none
-  bool separators() { return skip([](char c) { return is_blank(c) || c == ':'; }); }
-  bool assignment() { return skip([](char c) { return is_blank(c) || c == ':' || c == '='; }); }
+  bool blanks() {
+    return skip([](char c) { return is_blank(c); });
+  }  // false if there was none
+  bool separators() {
+    return skip([](char c) { return is_blank(c) || c == ':'; });
+  }
+  bool assignment() {
+    return skip([](char c) { return is_blank(c) || c == ':' || c == '='; });
+  }
   bool digits() { return skip(is_digit); }
   bool literal(std::string_view word) {
     if (text_.substr(at_, word.size()) != word) return false;
@@ -103,10 +123,12 @@ std::optional<Timing> read_timing(Cursor& cursor) {
   return Timing{*value, unit};
 }
 
-// Calls `visit` with the place behind every occurrence of `word` that is no word's tail ("latest"); kernel_avg is fine.
+// Calls `visit` with the place behind every occurrence of `word` that is no word's tail ("latest");
+// kernel_avg is fine.
 template <class Visit>
 void for_each_word(std::string_view text, std::string_view word, Visit visit) {
-  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + word.size())) {
+  for (std::size_t at = text.find(word); at != std::string_view::npos;
+       at = text.find(word, at + word.size())) {
     if (at == 0 || !is_word(text[at - 1]) || text[at - 1] == '_') visit(Cursor(text, at + word.size()));
   }
 }
@@ -128,7 +150,8 @@ std::vector<TimedCase> read_test_cases(std::string_view text) {
     if (!cursor.digits()) return;
     const std::string_view number = text.substr(begin, cursor.at() - begin);
     if (!cursor.separators()) return;
-    if (const auto timing = read_timing(cursor)) cases.push_back(make_case(fmt::format("test_case_{}", number), *timing));
+    if (const auto timing = read_timing(cursor))
+      cases.push_back(make_case(fmt::format("test_case_{}", number), *timing));
   });
   return cases;
 }
@@ -164,7 +187,8 @@ std::vector<TimedCase> read_performance_lines(std::string_view text) {
   std::vector<TimedCase> cases;
   for_each_word(text, "performance:", [&](Cursor cursor) {
     cursor.blanks();
-    if (const auto timing = read_timing(cursor)) cases.push_back(make_case(fmt::format("perf_{}", cases.size()), *timing));
+    if (const auto timing = read_timing(cursor))
+      cases.push_back(make_case(fmt::format("perf_{}", cases.size()), *timing));
   });
   return cases;
 }
@@ -178,7 +202,8 @@ std::optional<Timing> first_named_time(std::string_view text, std::string_view w
   for_each_word(text, word, [&](Cursor cursor) {
     if (found) return;
     Cursor behind_time = cursor;
-    if ((behind_time.blanks() || behind_time.literal("_")) && behind_time.literal("time")) cursor = behind_time;
+    if ((behind_time.blanks() || behind_time.literal("_")) && behind_time.literal("time"))
+      cursor = behind_time;
     if (!cursor.assignment()) return;
     const auto timing = read_timing(cursor);
     if (timing && accepts(*timing->unit)) found = timing;
@@ -207,11 +232,12 @@ std::optional<Timing> first_bare_time(std::string_view text, UnitFilter accepts)
       continue;
     }
     const char before = at > 0 ? text[at - 1] : ' ';
-    const bool is_continued = is_word(before) || before == '.' || before == ',' ||
-                              before == '-' || before == '+';
+    const bool is_continued =
+        is_word(before) || before == '.' || before == ',' || before == '-' || before == '+';
     Cursor cursor(text, at);
     const auto timing = read_timing(cursor);
-    if (timing && !is_continued && timing->value > 0 && accepts(*timing->unit) && !is_test_summary(text, at)) return timing;
+    if (timing && !is_continued && timing->value > 0 && accepts(*timing->unit) && !is_test_summary(text, at))
+      return timing;
     // Past the whole token, so that "1.5.3 ms" is not read as 3 ms.
     while (at < text.size() && (is_word(text[at]) || text[at] == '.' || text[at] == ',')) ++at;
   }
@@ -242,7 +268,8 @@ void add_printed_method(std::string_view original, std::string_view text, std::v
   for_each_word(text, "geak_benchmark_method=", [&](Cursor cursor) {
     const std::size_t begin = cursor.at();
     const std::size_t end = std::min(original.find_first_of(" \t\r\n", begin), original.size());
-    for (TimedCase& timed : cases) timed.benchmark_method = to_printable_utf8(original.substr(begin, end - begin));
+    for (TimedCase& timed : cases)
+      timed.benchmark_method = to_printable_utf8(original.substr(begin, end - begin));
   });
   for_each_word(text, "geak_benchmark_method_consistent=", [&](Cursor cursor) {
     const bool disputed = cursor.literal("0") || cursor.literal("false");

@@ -14,7 +14,8 @@ namespace {
 // Shapes and params as JSON again, whichever YAML style they were written in.
 nlohmann::json to_json(const YamlNode& node) {
   switch (node.kind) {
-    case YamlNode::Kind::null: return nullptr;
+    case YamlNode::Kind::null:
+      return nullptr;
     case YamlNode::Kind::sequence: {
       auto list = nlohmann::json::array();
       for (const YamlNode& item : node.items) list.push_back(to_json(item));
@@ -25,7 +26,8 @@ nlohmann::json to_json(const YamlNode& node) {
       for (const YamlEntry& entry : node.entries) mapping[entry.key] = to_json(entry.value);
       return mapping;
     }
-    case YamlNode::Kind::scalar: break;
+    case YamlNode::Kind::scalar:
+      break;
   }
   if (node.quoted) return node.scalar;
   if (const auto integer = yaml_integer(node)) return *integer;
@@ -101,7 +103,8 @@ Result<std::vector<TimedCase>> read_perf_yaml(std::string_view text, const std::
   std::vector<TimedCase> cases;
   if (list == nullptr || list->is_null()) return cases;
   if (list->kind != YamlNode::Kind::sequence) {
-    return fail(ErrorCode::invalid_input, fmt::format("{}:{}: test_cases: expected a list", name, list->line));
+    return fail(ErrorCode::invalid_input,
+                fmt::format("{}:{}: test_cases: expected a list", name, list->line));
   }
   for (std::size_t i = 0; i < list->items.size(); ++i) {
     ARENA_ASSIGN(TimedCase timed, read_case(list->items[i], i, name));

@@ -29,6 +29,18 @@ std::size_t cost_of(const YamlNode& node) {
   return cost;
 }
 
+// yaml-cpp expands the escapes \N and \_ to single bytes of Latin-1, the only way to invalid UTF-8 from valid input.
+std::string repaired_utf8(const std::string& text) {
+  std::string repaired;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = utf8_sequence_length(std::string_view(text).substr(i));
+    if (length == 0) repaired += '\xC2';
+    repaired.append(text, i, std::max<std::size_t>(length, 1));
+    i += std::max<std::size_t>(length, 1);
+  }
+  return repaired;
+}
+
 // Builds the tree from yaml-cpp's events. Reports what is wrong by throwing yaml-cpp's own exception, which parse_yaml catches.
 class TreeBuilder final : public YAML::EventHandler {
  public:
@@ -56,7 +68,7 @@ class TreeBuilder final : public YAML::EventHandler {
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
     YamlNode node = make_node(YamlNode::Kind::scalar, mark);
-    node.scalar = value;
+    node.scalar = repaired_utf8(value);
     node.quoted = tag == "!" || core_tag(tag, mark) == "str";
     last_scalar_ = mark;
     has_scalar_ = true;

@@ -57,9 +57,9 @@ int read_regular(int directory, const char* name, int flags, std::string& conten
     const ssize_t got = ::read(file.get(), content.data() + size, content.size() - size);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return errno;
-    if (got == 0) break;
     size += static_cast<std::size_t>(got);
-    if (size == content.size()) content.resize(2 * size);  // it grows while we read
+    if (size < content.size()) break;  // of a regular file a short read is the last one
+    content.resize(2 * size);          // it grows while we read
   }
   content.resize(size);
   return 0;

@@ -29,10 +29,10 @@ EnvironmentMap select_environment(const EnvironmentMap& environment,
     return name.substr(0, pattern.size()) == pattern;
   };
   EnvironmentMap selected;
-  for (const auto& [name, value] : environment) {
+  for (const auto& variable : environment) {
     if (std::any_of(allowed.begin(), allowed.end(),
-                    [&](const std::string& pattern) { return fits(name, pattern); })) {
-      selected.emplace(name, value);
+                    [&](const std::string& pattern) { return fits(variable.first, pattern); })) {
+      selected.insert(variable);
     }
   }
   return selected;

@@ -65,7 +65,7 @@ TEST_SUITE_BEGIN("process");
 
 TEST_CASE("an exit code is never a signal, nor a signal an exit code") {
   World world;
-  for (const auto& [script, text] : std::vector<std::pair<std::string, std::string>>{
+  for (const auto& [command, text] : std::vector<std::pair<std::string, std::string>>{
            {"exit 0", "exit code 0"},
            {"exit 9", "exit code 9"},
            {"exit 127", "exit code 127"},
@@ -74,6 +74,7 @@ TEST_CASE("an exit code is never a signal, nor a signal an exit code") {
            {"ulimit -c 0; kill -ABRT $$", "killed by SIGABRT"},
            {"kill -TERM $$", "killed by SIGTERM"},
        }) {
+    const std::string script = command;
     CAPTURE(script);
     const ProcessOutcome outcome = world.run(script);
     CHECK(describe(outcome.end) == text);
@@ -202,7 +203,7 @@ TEST_CASE("a child that ignores SIGTERM ends after the grace") {
 
 TEST_CASE("a child that heeds SIGTERM may finish what it has to say") {
   World world;
-  ProcessSpec spec = world.shell("trap 'echo bye; exit 0' TERM; kill -TERM $PPID; sleep 600 & wait");
+  ProcessSpec spec = world.shell("trap 'echo bye; exit 0' TERM; kill -TERM $PPID; while :; do :; done");
   spec.grace = std::chrono::minutes(10);
   const ProcessOutcome outcome = world.run(spec);
   CHECK(ended_by<Stopped>(outcome));

@@ -1,5 +1,5 @@
-// Performance reports, printed and in JSON, and perf files: whatever a task writes. No input may crash a reader, every case
-// is valid or says why not, and what was read survives the way through a perf file.
+// Performance reports, printed and in JSON, and perf files: whatever a task writes. No input may crash a
+// reader, every case is valid or says why not, and what was read survives the way through a perf file.
 #include <cmath>
 #include <cstdint>
 

@@ -1,5 +1,5 @@
-// Results: our own under their seal, and those of v0.2 and v0.3, which have none. What is read can be written and read again,
-// and no formula makes a score of it that is negative or no number.
+// Results: our own under their seal, and those of v0.2 and v0.3, which have none. What is read can be written
+// and read again, and no formula makes a score of it that is negative or no number.
 #include <cmath>
 #include <cstdint>
 
@@ -14,7 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     auto result = own ? arena::read_task_result(arena::seal(std::string(text)), "task_result.yaml")
                       : arena::read_foreign_task_result(text, "task_result.yaml");
     if (!result) continue;
-    for (const auto formula : {arena::ScoreFormula::points, arena::ScoreFormula::points_strict, arena::ScoreFormula::bounded}) {
+    for (const auto formula :
+         {arena::ScoreFormula::points, arena::ScoreFormula::points_strict, arena::ScoreFormula::bounded}) {
       const double score = arena::compute_score(formula, *result);
       ARENA_ASSERT(std::isfinite(score) && score >= 0);
     }

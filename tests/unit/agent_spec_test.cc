@@ -65,7 +65,9 @@ TEST_CASE("settings that an agent cannot take are refused, each of them") {
   cases[5].first = "python_path", cases[5].second.python_path = "p";
   cases[6].first = "command", cases[6].second.command = {"c"};
   cases[7].first = "env", cases[7].second.env = {"E"};
-  for (const auto& [key, settings] : cases) {
+  for (const auto& one : cases) {
+    const auto& key = one.first;
+    const auto& settings = one.second;
     CAPTURE(key);
     const auto status = check_agent_settings(nop, settings);
     REQUIRE_FALSE(status);

@@ -2,6 +2,7 @@
 
 #include "base/sealed_text.h"
 #include "base/text.h"
+#include "fakes/failing_file_system.h"
 #include "fakes/memory_file_system.h"
 #include "model/event.h"
 #include "queue/event_ledger.h"
@@ -125,6 +126,18 @@ TEST_CASE("what another worker took is skipped, and tasks that come later are fo
   REQUIRE(enqueue(run.disk, run.layout, planned_task(5, 5)));
   CHECK(claim_one(b).name.index == 5);
   CHECK(why_not(b) == NoClaim::empty);
+}
+
+TEST_CASE("pending is listed once for all claims, and twice before it counts as empty") {
+  Run run(5);
+  FailingFileSystem spy(run.disk);
+  TaskQueue worker(spy, run.clock, run.layout, "0.1");
+  const std::string listing = "list " + run.layout.state_directory(QueueState::pending).string();
+  const auto listings = [&] { return std::count(spy.log().begin(), spy.log().end(), listing); };
+  for (int i = 0; i < 5; ++i) claim_one(worker);
+  CHECK(listings() == 1);
+  CHECK(why_not(worker) == NoClaim::empty);
+  CHECK(listings() == 3);
 }
 
 TEST_CASE("finish moves the entry to its end with its last words") {

@@ -87,7 +87,7 @@ TEST_CASE("a well sealed record with a broken line or a missing key is corrupt")
     REQUIRE(changed.find(from) != std::string::npos);
     return read_run_record(seal(changed.replace(changed.find(from), from.size(), to)), "r");
   };
-  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{{"  3 - - c", "  x - - c"},
+  for (const auto& change : std::vector<std::pair<std::string, std::string>>{{"  3 - - c", "  x - - c"},
                                                                                   {"  3 - - c", "3 - - c"},
                                                                                   {"  3 - - c/with # and spaces", "  3 - -"},
                                                                                   {"  3 - - c", "  0 - - c"},
@@ -97,8 +97,8 @@ TEST_CASE("a well sealed record with a broken line or a missing key is corrupt")
                                                                                   {"run_id:", "run_idd:"},
                                                                                   {"\nconfig:", "\nconfigs:"},
                                                                                   {"template: command", "template: nop"}}) {
-    CAPTURE(to);
-    const auto result = read_changed(from, to);
+    CAPTURE(change.second);
+    const auto result = read_changed(change.first, change.second);
     REQUIRE_FALSE(result);
     CHECK(result.error().code == ErrorCode::corrupt);
   }

@@ -47,8 +47,9 @@ class TestRun {
   }
 
   // Adds a task to the plan and its descriptor to `state`; returns its index.
-  std::int64_t add(const std::string& task, std::optional<QueueState> state, std::optional<CauseClass> cause = {},
-                   const std::string& message = "", const std::string& result_digest = "") {
+  std::int64_t add(const std::string& task, std::optional<QueueState> state,
+                   std::optional<CauseClass> cause = {}, const std::string& message = "",
+                   const std::string& result_digest = "") {
     const auto index = static_cast<std::int64_t>(record_.tasks.size()) + 1;
     record_.tasks.push_back({index, task, std::string(64, 'd'), std::string(64, 'e')});
     if (!state) return index;
@@ -103,7 +104,9 @@ class TestRun {
     event.cause = cause;
     must(append_event(event));
   }
-  Status append_event(const Event& event) { return disk_.append(layout_.events(event.writer), write_event(event), Sync::no); }
+  Status append_event(const Event& event) {
+    return disk_.append(layout_.events(event.writer), write_event(event), Sync::no);
+  }
 
   RunReport report() {
     write(layout_.run_record(), write_run_record(record_));
@@ -145,7 +148,8 @@ TEST_SUITE_BEGIN("run_report");
 
 TEST_CASE("a run of v0.2 gives the reports that v0.2's rules give, to the byte") {
   RealFileSystem disk;
-  const QueueLayout layout(fs::path(ARENA_TEST_DATA) / "reports/workspace_MI250_my_agent/run_20260102_030405_own");
+  const QueueLayout layout(fs::path(ARENA_TEST_DATA) /
+                           "reports/workspace_MI250_my_agent/run_20260102_030405_own");
   auto input = load_report_input(disk, layout);
   REQUIRE(input);
   CHECK(input->warnings.empty());
@@ -157,7 +161,8 @@ TEST_CASE("a run of v0.2 gives the reports that v0.2's rules give, to the byte")
 
 TEST_CASE("our own run with the same results gives the same reports") {
   RealFileSystem disk;
-  const QueueLayout foreign(fs::path(ARENA_TEST_DATA) / "reports/workspace_MI250_my_agent/run_20260102_030405_own");
+  const QueueLayout foreign(fs::path(ARENA_TEST_DATA) /
+                            "reports/workspace_MI250_my_agent/run_20260102_030405_own");
   auto input = load_report_input(disk, foreign);
   REQUIRE(input);
   TestRun run;
@@ -179,17 +184,26 @@ TEST_CASE("our own run with the same results gives the same reports") {
 }
 
 TEST_CASE("numbers are written as Python writes them") {
-  const std::pair<double, const char*> known[] = {
-      {0, "0.0"},          {100, "100.0"},         {85.71428571428571, "85.71428571428571"}, {1e-4, "0.0001"},
-      {1e-5, "1e-05"},     {123456.789, "123456.789"}, {1e15, "1000000000000000.0"},         {1e16, "1e+16"},
-      {1.5e300, "1.5e+300"}, {5e-324, "5e-324"},   {-0.1, "-0.1"},                           {1.0 / 3, "0.3333333333333333"}};
+  const std::pair<double, const char*> known[] = {{0, "0.0"},
+                                                  {100, "100.0"},
+                                                  {85.71428571428571, "85.71428571428571"},
+                                                  {1e-4, "0.0001"},
+                                                  {1e-5, "1e-05"},
+                                                  {123456.789, "123456.789"},
+                                                  {1e15, "1000000000000000.0"},
+                                                  {1e16, "1e+16"},
+                                                  {1.5e300, "1.5e+300"},
+                                                  {5e-324, "5e-324"},
+                                                  {-0.1, "-0.1"},
+                                                  {1.0 / 3, "0.3333333333333333"}};
   for (const auto& [value, text] : known) CHECK(python_float(value) == text);
 }
 
 TEST_CASE("a task without a result is a row with its cause and score 0 and counts in every total") {
   TestRun run;
   run.add_done("hip2hip/a", 2);
-  run.add("hip2hip/b", QueueState::failed, CauseClass::infra_error, "worker 0.1 was lost,\nno attempt is left");
+  run.add("hip2hip/b", QueueState::failed, CauseClass::infra_error,
+          "worker 0.1 was lost,\nno attempt is left");
   const RunReport report = run.report();
   CHECK(report.overall.tasks == 2);
   CHECK(report.overall.without_result == 1);
@@ -200,7 +214,9 @@ TEST_CASE("a task without a result is a row with its cause and score 0 and count
   CHECK(report.overall.valid_speedups == 1);
   const auto csv = lines_of(render_summary_csv(report));
   REQUIRE(csv.size() == 3);
-  CHECK(csv[2] == "hip2hip/b,hip2hip,0.0000,0.0000,\"no result: infra_error: worker 0.1 was lost, no attempt is left\"\r");
+  CHECK(csv[2] ==
+        "hip2hip/b,hip2hip,0.0000,0.0000,\"no result: infra_error: worker 0.1 was lost, no attempt is "
+        "left\"\r");
   CHECK(contains(render_overall_report(report),
                  "FAIL     hip2hip/b                                Score:    0.0  Speedup: 0.00x\n"
                  "         Error: infra_error: worker 0.1 was lost, no attempt is left\n"));
@@ -298,6 +314,7 @@ TEST_CASE("attempts take their times from the ledgers, the latest attempt wins")
   run.event("claim", "10:16:00.250", "t/a", 2);
   run.event("end", "10:16:02.000", "t/a", 2, "completed");
   run.event("end", "10:17:00.000", "t/a", 1, "infra_error");  // a worker that woke late
+  run.event("claim", "10:18:00.000", "t/a", 1);               // of a machine whose clock is ahead
   TestRun::must(run.disk_.append(run.layout_.events("0.1"), "{\"torn", Sync::no));
   const RunReport report = run.report();
   const auto line = nlohmann::json::parse(lines_of(render_results_jsonl(report)).at(0));
@@ -322,6 +339,7 @@ TEST_CASE("results.jsonl has one object per planned task, null with a reason for
   CHECK(a["score_formula"] == "points");
   CHECK(a["durations_ms"]["agent"] == 1500);
   CHECK(a["not_measured"]["valid_baseline_cases"].is_string());
+  CHECK_FALSE(a["not_measured"].contains("speedup_ratio"));
   CHECK(b["state"] == "failed");
   CHECK(b["cause"] == "timed_out");
   CHECK(b["score"] == 0.0);
@@ -332,8 +350,8 @@ TEST_CASE("results.jsonl has one object per planned task, null with a reason for
   for (const auto& line : {a, b, c}) {
     CHECK(line.size() == a.size());
     for (const auto& [key, value] : line.items()) {
-      const bool may_be_null = contains(key, "message") || contains(key, "_at") || key == "cause" || key == "duration_ms" ||
-                               key == "agent_outcome";
+      const bool may_be_null = contains(key, "message") || contains(key, "_at") || key == "cause" ||
+                               key == "duration_ms" || key == "agent_outcome";
       if (!value.is_null() || may_be_null) continue;
       CAPTURE(key);
       CHECK(line["not_measured"].contains(key));
@@ -392,12 +410,15 @@ TEST_CASE("v0.2 runs: tasks whose descriptor has no result are rows, unreadable 
     TestRun::must(publish(disk, file, text, Sync::no, Replace::no));
   };
   write(kRun / "t_a_20260617_101500/task_result.yaml",
-        "task_name: t/a\npass_compilation: true\npass_correctness: true\nbase_execution_time: 2\nbest_optimized_execution_time: 1\n");
+        "task_name: t/a\npass_compilation: true\npass_correctness: true\nbase_execution_time: "
+        "2\nbest_optimized_execution_time: 1\n");
   write(kRun / "t_b_20260617_101500/task_result.yaml", "task_name: [\n");
   write(kRun / ".parallel/failed/worker_0__000003_t_c.yaml",
-        "index: 3\ntotal_tasks: 3\ntask_name: t/c\ntask_config_dir: tasks/t/c/config.yaml\nworkspace_path: /x\nstatus: failed\nworker_id: 0\n");
+        "index: 3\ntotal_tasks: 3\ntask_name: t/c\ntask_config_dir: tasks/t/c/config.yaml\nworkspace_path: "
+        "/x\nstatus: failed\nworker_id: 0\n");
   write(kRun / ".parallel/done/worker_0__000001_t_a.yaml",
-        "index: 1\ntotal_tasks: 3\ntask_name: t/a\ntask_config_dir: tasks/t/a/config.yaml\nworkspace_path: /x\nstatus: done\nworker_id: 0\n");
+        "index: 1\ntotal_tasks: 3\ntask_name: t/a\ntask_config_dir: tasks/t/a/config.yaml\nworkspace_path: "
+        "/x\nstatus: done\nworker_id: 0\n");
   auto input = load_report_input(disk, layout);
   REQUIRE(input);
   CHECK(input->agent == "command");
@@ -444,7 +465,8 @@ TEST_CASE("whichever call fails, a report file is the old one or the new one, ne
   }
 }
 
-TEST_CASE("whichever read fails, loading gives an error or rows for the whole plan, and no score from nowhere") {
+TEST_CASE(
+    "whichever read fails, loading gives an error or rows for the whole plan, and no score from nowhere") {
   TestRun run;
   run.add_done("t/a", 2);
   run.add("t/b", QueueState::failed, CauseClass::task_error, "x");

@@ -34,7 +34,8 @@ TEST_CASE("formula names are found again and nothing else is") {
   CHECK_FALSE(score_formula_from(""));
 }
 
-TEST_CASE("points: nothing for what does not compile, 20 for what is wrong, 120 and 100 per speedup for the rest") {
+TEST_CASE(
+    "points: nothing for what does not compile, 20 for what is wrong, 120 and 100 per speedup for the rest") {
   TaskResult result = correct(2.0);
   CHECK(compute_score(ScoreFormula::points, result) == 320);
   CHECK(compute_score(ScoreFormula::points, correct(1.0095280650735747)) == 220.95280650735748);
@@ -85,7 +86,8 @@ TEST_CASE("points_strict: the speedup counts only when method and workload are p
 }
 
 TEST_CASE("bounded: the reward of v0.4 at its known points") {
-  const std::pair<double, double> known[] = {{0.5, 0}, {1, 0}, {1.05, 0}, {1.2, 0.125}, {1.5, 0.30}, {2, 0.475}, {3, 0.65}, {10, 0.895}};
+  const std::pair<double, double> known[] = {{0.5, 0},    {1, 0},     {1.05, 0}, {1.2, 0.125},
+                                             {1.5, 0.30}, {2, 0.475}, {3, 0.65}, {10, 0.895}};
   for (const auto& [speedup, reward] : known) {
     CAPTURE(speedup);
     CHECK(compute_score(ScoreFormula::bounded, correct(speedup)) == doctest::Approx(reward));

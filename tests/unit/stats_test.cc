@@ -35,7 +35,8 @@ TEST_CASE("percentiles of small samples lie beyond the data, as Python's do") {
 
 // Expected values from Python 3.11: statistics.stdev, statistics.quantiles(n=100), sum()/len.
 TEST_CASE("every digit is Python's") {
-  const std::vector<double> values{1.1, 0.3, 7.25, 1.0095280650735747, 3.3333333333333335, 0.9523, 1e-5, 12345.678};
+  const std::vector<double> values{1.1,    0.3,  7.25,     1.0095280650735747, 3.3333333333333335,
+                                   0.9523, 1e-5, 12345.678};
   CHECK(mean(values) == 1544.9528964248009);
   CHECK(sample_standard_deviation(values) == 4364.1526188113585);
   CHECK(exclusive_percentile(values, 25) == 0.46307500000000007);

@@ -58,7 +58,8 @@ std::vector<std::string> keys_of(const std::string& text) {
 TEST_SUITE_BEGIN("task_result");
 
 TEST_CASE("cause names are found again and nothing else is") {
-  for (const char* name : {"completed", "task_error", "agent_error", "infra_error", "timed_out", "quota", "cancelled"}) {
+  for (const char* name :
+       {"completed", "task_error", "agent_error", "infra_error", "timed_out", "quota", "cancelled"}) {
     REQUIRE(cause_class_from(name));
     CHECK(name_of(*cause_class_from(name)) == name);
   }
@@ -96,14 +97,26 @@ TEST_CASE("a result is read back as it was written") {
 TEST_CASE("the keys of v0.2 come first, in its order") {
   TaskResult result = full_result();
   result.speedup_calculation_error_message = "why";
-  const std::vector<std::string> expected{
-      "task_name",            "pass_compilation",    "compilation_error_message",     "pass_correctness",
-      "correctness_error_message", "base_execution_time", "best_optimized_execution_time", "speedup_ratio",
-      "baseline_benchmark_methods", "optimized_benchmark_methods", "benchmark_method_consistent", "valid_baseline_cases",
-      "valid_optimized_cases", "speedup_calculation_error_message", "optimization_summary", "score"};
+  const std::vector<std::string> expected{"task_name",
+                                          "pass_compilation",
+                                          "compilation_error_message",
+                                          "pass_correctness",
+                                          "correctness_error_message",
+                                          "base_execution_time",
+                                          "best_optimized_execution_time",
+                                          "speedup_ratio",
+                                          "baseline_benchmark_methods",
+                                          "optimized_benchmark_methods",
+                                          "benchmark_method_consistent",
+                                          "valid_baseline_cases",
+                                          "valid_optimized_cases",
+                                          "speedup_calculation_error_message",
+                                          "optimization_summary",
+                                          "score"};
   const auto keys = keys_of(write_task_result(result));
   REQUIRE(keys.size() > expected.size());
-  CHECK(std::vector<std::string>(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(expected.size())) == expected);
+  CHECK(std::vector<std::string>(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(expected.size())) ==
+        expected);
 }
 
 TEST_CASE("what was not measured is absent and has a reason, never null and never 0") {
@@ -117,8 +130,9 @@ TEST_CASE("what was not measured is absent and has a reason, never null and neve
   const auto document = parse_yaml(text, "f").value();
   const YamlNode* reasons = document.find("not_measured");
   REQUIRE(reasons != nullptr);
-  for (const char* key : {"base_execution_time", "best_optimized_execution_time", "speedup_ratio", "benchmark_method_consistent",
-                          "valid_baseline_cases", "valid_optimized_cases", "score", "workload_consistent"}) {
+  for (const char* key : {"base_execution_time", "best_optimized_execution_time", "speedup_ratio",
+                          "benchmark_method_consistent", "valid_baseline_cases", "valid_optimized_cases",
+                          "score", "workload_consistent"}) {
     CAPTURE(key);
     CHECK(document.find(key) == nullptr);
     CHECK(reasons->find(key) != nullptr);
@@ -173,13 +187,14 @@ TEST_CASE("a sealed text that lacks a required key, or has it ill-typed, is refu
     }
     return seal(changed);
   };
-  for (const char* key : {"task_name", "pass_compilation", "pass_correctness", "run_id", "attempt", "schema_version"}) {
+  for (const char* key :
+       {"task_name", "pass_compilation", "pass_correctness", "run_id", "attempt", "schema_version"}) {
     CAPTURE(key);
     const auto result = read_task_result(without(key), "task_result.yaml");
     REQUIRE_FALSE(result);
     CHECK(contains(result.error().message, key));
   }
-  const auto ill_typed = read_task_result(seal(body + "extra: 1\n") , "f");
+  const auto ill_typed = read_task_result(seal(body + "extra: 1\n"), "f");
   CHECK(ill_typed);  // a key of a later version with the same schema
   std::string newer = body;
   newer.replace(newer.find("schema_version: 1"), 17, "schema_version: 2");
@@ -208,7 +223,8 @@ optimization_summary: 'a summary, with "quotes" and
 
   a newline'
 score: 20.0
-)", "task_result.yaml");
+)",
+                                               "task_result.yaml");
   REQUIRE(result);
   CHECK(result->pass_compilation);
   CHECK_FALSE(result->pass_correctness);
@@ -231,15 +247,18 @@ benchmark_method_mismatches:
 workload_mismatches: []
 pass_tool_gate: false
 agent_execution: {status: COMPLETED}
-)", "f");
+)",
+                                               "f");
   REQUIRE(result);
-  CHECK(result->benchmark_method_mismatches == std::vector<std::string>{"test_case_id: x, reason: ambiguous_mixed_aggregate"});
+  CHECK(result->benchmark_method_mismatches ==
+        std::vector<std::string>{"test_case_id: x, reason: ambiguous_mixed_aggregate"});
   CHECK(result->pass_tool_gate == false);
 }
 
 TEST_CASE("a foreign result must still be a result") {
-  for (const char* bad : {"", "null\n", "[]\n", "pass_compilation: true\n", "task_name: a\npass_compilation: \"true\"\n",
-                          "task_name: a\nspeedup_ratio: fast\n", "task_name: ~\n", "task_name: a\ntask_name: b\n"}) {
+  for (const char* bad :
+       {"", "null\n", "[]\n", "pass_compilation: true\n", "task_name: a\npass_compilation: \"true\"\n",
+        "task_name: a\nspeedup_ratio: fast\n", "task_name: ~\n", "task_name: a\ntask_name: b\n"}) {
     CAPTURE(bad);
     CHECK_FALSE(read_foreign_task_result(bad, "f"));
   }

@@ -117,16 +117,17 @@ TEST_CASE("v1: keys that authors add are warnings, as are odd platforms; the tas
   CHECK(warnings == Strings{"config.yaml:6: prompt.instruction: unknown key; did you mean prompt.instructions?",
                             "config.yaml:4: my_note: unknown key",
                             "config.yaml:5: compile_comand: unknown key; did you mean compile_command?"});
-  for (const auto& [line, problem] : std::vector<std::pair<std::string, std::string>>{
+  using Fault = std::pair<std::string, std::string>;  // line and problem
+  for (const Fault& fault : std::vector<Fault>{
            {"platform_support: gfx942", "config.yaml:4: platform_support: expected keys"},
            {"platform_support: {status: broken}", "config.yaml:4: platform_support.status: unknown status 'broken'"},
            {"platform_support: {required_arch: 942}", "config.yaml:4: platform_support.required_arch: expected the name"},
            {"platform_support: {required_arch: {a: b}}", "config.yaml:4: platform_support.required_arch: expected the name"},
            {"platform_support: {arch: gfx942}", "config.yaml:4: platform_support.arch: unknown key"}}) {
     warnings.clear();
-    const TaskSpec spec = parsed(v1(line), &warnings);
+    const TaskSpec spec = parsed(v1(fault.first), &warnings);
     REQUIRE(warnings.size() == 1);
-    CHECK(contains(warnings[0], problem));
+    CHECK(contains(warnings[0], fault.second));
     CHECK(platform_skip_reason(spec.platform, "").empty());
   }
   CHECK(parsed(v1("platform_support: {required_arch: ''}")).platform.required_arch.empty());
@@ -138,7 +139,8 @@ TEST_CASE("v1: keys that authors add are warnings, as are odd platforms; the tas
 }
 
 TEST_CASE("v1: what is wrong is an error that names line and key") {
-  for (const auto& [line, problem] : std::vector<std::pair<std::string, std::string>>{
+  using Fault = std::pair<std::string, std::string>;  // line and problem
+  for (const Fault& fault : std::vector<Fault>{
            {"source_file_path: ../x", "4: source_file_path: '../x' is not a path inside the task"},
            {"target_file_path: /etc/passwd", "4: target_file_path: "},
            {"target_file_path: 'a\\b'", "4: target_file_path: "},
@@ -164,7 +166,7 @@ TEST_CASE("v1: what is wrong is an error that names line and key") {
            {"schema_version: true", "4: schema_version: expected 1 or 2"},
            {"schema_version:", "4: schema_version: expected 1 or 2"},
            {"task_type: hip2hip", "4: duplicate key 'task_type'"}}) {
-    CHECK(contains(error_of(v1(line)), problem));
+    CHECK(contains(error_of(v1(fault.first)), fault.second));
   }
   CHECK(contains(error_of("task_type: a/b\ncorrectness_command: c\n"), "1: task_type: 'a/b' is not the name"));
   CHECK(contains(error_of("correctness_command: c\n"), "1: task_type: required"));

@@ -40,7 +40,10 @@ TimedCase make(std::string id, double time_ms) {
 TEST_SUITE_BEGIN("timing");
 
 TEST_CASE("the three JSON forms of a report are read") {
-  CHECK(json(R"([{"test_case_id": "a", "execution_time_ms": 1.5}, {"test_case_id": "b", "execution_time_ms": 2}])").size() == 2);
+  CHECK(
+      json(
+          R"([{"test_case_id": "a", "execution_time_ms": 1.5}, {"test_case_id": "b", "execution_time_ms": 2}])")
+          .size() == 2);
   CHECK(json(R"({"test_cases": [{"test_case_id": "a", "execution_time_ms": 1.5}]})")[0].id == "a");
   CHECK(json_time(R"({"execution_time_ms": 1.5})") == 1.5);
   CHECK(json("[]").empty());
@@ -50,7 +53,8 @@ TEST_CASE("the three JSON forms of a report are read") {
 }
 
 TEST_CASE("a case keeps its description in canonical form") {
-  const auto timed = json(R"([{"test_case_id": 7, "shapes": [128.0, 64], "params": {"b": 1, "a": [true, null]},
+  const auto timed =
+      json(R"([{"test_case_id": 7, "shapes": [128.0, 64], "params": {"b": 1, "a": [true, null]},
                                "dtype": "fp16", "benchmark_method": "cuda_graph", "benchmark_fallback_reason": "none",
                                "time_ms": 3}])")[0];
   CHECK(timed.id == "7");
@@ -70,11 +74,19 @@ TEST_CASE("a case without an id gets one that never pairs") {
 }
 
 TEST_CASE("time keys are tried in the order of trust") {
-  const char* keys[] = {"device_time_ms",     "gpu_time_ms",       "kernel_time_ms", "cuda_event_time_ms", "cuda_graph_time_ms",
-                        "execution_time_ms", "execution_time", "time_ms",        "time"};
+  const char* keys[] = {"device_time_ms",
+                        "gpu_time_ms",
+                        "kernel_time_ms",
+                        "cuda_event_time_ms",
+                        "cuda_graph_time_ms",
+                        "execution_time_ms",
+                        "execution_time",
+                        "time_ms",
+                        "time"};
   for (std::size_t first = 0; first < std::size(keys); ++first) {
     std::string report = R"({"wall_time_ms": 99, "timing_ms": {"mean": 98})";
-    for (std::size_t i = std::size(keys); i-- > first;) report += fmt::format(R"(, "{}": {})", keys[i], i + 1);
+    for (std::size_t i = std::size(keys); i-- > first;)
+      report += fmt::format(R"(, "{}": {})", keys[i], i + 1);
     CAPTURE(report);
     CHECK(json_time(report + "}") == static_cast<double>(first + 1));
   }
@@ -104,13 +116,16 @@ TEST_CASE("a unitless time is milliseconds at any size, and a stated unit is bel
 }
 
 TEST_CASE("mixed or unknown units give no time") {
-  CHECK(json(R"({"time_ms": 2, "unit": "us"})")[0].problem == "time_ms contradicts the unit that the report states beside it");
+  CHECK(json(R"({"time_ms": 2, "unit": "us"})")[0].problem ==
+        "time_ms contradicts the unit that the report states beside it");
   CHECK_FALSE(json(R"({"time": 2, "unit": "fortnights"})")[0].is_valid());
 }
 
 TEST_CASE("a report with nothing but host times is refused, with the key") {
-  for (const char* key : {"host_time_ms", "wall_time_ms", "elapsed_time_ms", "total_time_ms", "end_to_end_time_ms"}) {
-    const auto cases = parse_report_json(fmt::format(R"([{{"{}": 5, "timing_ms": {{"mean": 1}}}}])", key), {});
+  for (const char* key :
+       {"host_time_ms", "wall_time_ms", "elapsed_time_ms", "total_time_ms", "end_to_end_time_ms"}) {
+    const auto cases =
+        parse_report_json(fmt::format(R"([{{"{}": 5, "timing_ms": {{"mean": 1}}}}])", key), {});
     REQUIRE_FALSE(cases);
     CHECK(cases.error().code == ErrorCode::unsupported);
     CHECK(contains(cases.error().message, key));
@@ -118,7 +133,8 @@ TEST_CASE("a report with nothing but host times is refused, with the key") {
 }
 
 TEST_CASE("a case without a device time among others stays as an invalid one") {
-  const auto cases = json(R"([{"test_case_id": "a", "time_ms": 1}, {"test_case_id": "b", "wall_time_ms": 5}, {"test_case_id": "c"}])");
+  const auto cases = json(
+      R"([{"test_case_id": "a", "time_ms": 1}, {"test_case_id": "b", "wall_time_ms": 5}, {"test_case_id": "c"}])");
   REQUIRE(cases.size() == 3);
   CHECK(cases[1].problem == "only a host time (wall_time_ms) is reported");
   CHECK(cases[2].problem == "no time is reported");
@@ -147,7 +163,8 @@ TEST_CASE("a data rate is inverted, pairs with a rate only and gives no mean tim
 }
 
 TEST_CASE("a bare mapping names its cases by its _ms keys") {
-  const auto cases = json(R"({"softmax_ms": 2, "gelu_ms": 1, "wall_time_ms": 9, "warmup_ms": 7, "kernel": "x"})");
+  const auto cases =
+      json(R"({"softmax_ms": 2, "gelu_ms": 1, "wall_time_ms": 9, "warmup_ms": 7, "kernel": "x"})");
   REQUIRE(cases.size() == 2);
   CHECK(cases[0].id == "gelu_0");
   CHECK(cases[1].id == "softmax_1");
@@ -164,9 +181,10 @@ TEST_CASE("what is not proper JSON is an error, not an empty report") {
   const std::string deep = std::string(100, '[') + std::string(100, ']');
   for (const std::string& bad :
        {std::string(), std::string("{"), std::string("nonsense"), std::string("3"), std::string("null"),
-        std::string(R"({"time_ms": NaN})"), std::string(R"({"time_ms": Infinity})"), std::string(R"({"time_ms": 1e999})"),
-        std::string(R"({"time_ms": 1, "time_ms": 2})"), std::string(R"([{"a": {"x": 1, "x": 1}}])"),
-        std::string(R"({"test_cases": {"a": 1}})"), std::string("[1, 2]"), std::string("{\"a\": \"\xFF\"}"), deep,
+        std::string(R"({"time_ms": NaN})"), std::string(R"({"time_ms": Infinity})"),
+        std::string(R"({"time_ms": 1e999})"), std::string(R"({"time_ms": 1, "time_ms": 2})"),
+        std::string(R"([{"a": {"x": 1, "x": 1}}])"), std::string(R"({"test_cases": {"a": 1}})"),
+        std::string("[1, 2]"), std::string("{\"a\": \"\xFF\"}"), deep,
         std::string(R"({"time_ms": 1} {"time_ms": 2})")}) {
     CAPTURE(bad);
     const auto cases = parse_report_json(bad, {});
@@ -184,14 +202,17 @@ TEST_CASE("a report cut at any byte is an error") {
 }
 
 TEST_CASE("equal JSON has one canonical text") {
-  CHECK(canonical_json(R"({"b": [1, 2.0], "a": "x"})").value() == canonical_json(R"( {"a":"x","b":[1.0,2]} )").value());
-  CHECK(canonical_json("\"gr\xC3\xBC\xE2\x82\xAC\x7F\xF0\x9F\x98\x80\"").value() == "\"gr\\u00fc\\u20ac\\u007f\xF0\x9F\x98\x80\"");
+  CHECK(canonical_json(R"({"b": [1, 2.0], "a": "x"})").value() ==
+        canonical_json(R"( {"a":"x","b":[1.0,2]} )").value());
+  CHECK(canonical_json("\"gr\xC3\xBC\xE2\x82\xAC\x7F\xF0\x9F\x98\x80\"").value() ==
+        "\"gr\\u00fc\\u20ac\\u007f\xF0\x9F\x98\x80\"");
   CHECK(canonical_json("18446744073709551615").value() == canonical_json("1.8446744073709552e19").value());
   CHECK_FALSE(canonical_json("{1"));
 }
 
 TEST_CASE("printed test cases are read with sign, exponent and unit") {
-  const auto cases = parse_report_stdout("Test case 1: 0.5 ms\nTESTCASE  2 : 1.5e-03ms\nTest case 3:\n 250 us\ntest case 04: 2 s\n");
+  const auto cases = parse_report_stdout(
+      "Test case 1: 0.5 ms\nTESTCASE  2 : 1.5e-03ms\nTest case 3:\n 250 us\ntest case 04: 2 s\n");
   REQUIRE(cases.size() == 4);
   CHECK(cases[0].id == "test_case_1");
   CHECK(cases[0].time_ms == 0.5);
@@ -202,7 +223,8 @@ TEST_CASE("printed test cases are read with sign, exponent and unit") {
 }
 
 TEST_CASE("a printed case that failed stays visible") {
-  const auto cases = parse_report_stdout("Test case 1: 0.5 ms\nTest case 2: nan ms\nTest case 3: -1 ms\nTest case 4: 1e999 ms\n");
+  const auto cases = parse_report_stdout(
+      "Test case 1: 0.5 ms\nTest case 2: nan ms\nTest case 3: -1 ms\nTest case 4: 1e999 ms\n");
   REQUIRE(cases.size() == 4);
   for (std::size_t i = 1; i < 4; ++i) CHECK_FALSE(cases[i].is_valid());
 }
@@ -218,7 +240,8 @@ TEST_CASE("printed shapes pair by shape") {
 }
 
 TEST_CASE("the first family of lines that matches wins, nothing is counted twice") {
-  const auto cases = parse_report_stdout("Test case 0: 1 ms\nShape: [4] 1 ms\nPerformance: 1 ms\nGEAK_RESULT_LATENCY_MS=1\n");
+  const auto cases = parse_report_stdout(
+      "Test case 0: 1 ms\nShape: [4] 1 ms\nPerformance: 1 ms\nGEAK_RESULT_LATENCY_MS=1\n");
   REQUIRE(cases.size() == 1);
   CHECK(cases[0].id == "test_case_0");
   CHECK(parse_report_stdout("Performance: 1 ms\nPerformance: 2 ms\n")[1].id == "perf_1");
@@ -240,7 +263,8 @@ TEST_CASE("single printed times are found in the order of v0.2") {
 
 TEST_CASE("half a number is never taken for a whole one") {
   CHECK(printed_time("result 1.5e-03 ms") == 0.0015);
-  for (const char* text : {"1,234.5 ms", "1.2.3 ms", "v12ms", "-5 ms", "3-5 ms", "5 msamples", "5 apples", "0 ms", "3 m s", "x_5 ms"}) {
+  for (const char* text : {"1,234.5 ms", "1.2.3 ms", "v12ms", "-5 ms", "3-5 ms", "5 msamples", "5 apples",
+                           "0 ms", "3 m s", "x_5 ms"}) {
     CAPTURE(text);
     CHECK(parse_report_stdout(text).empty());
   }
@@ -254,7 +278,8 @@ TEST_CASE("how long a test program ran is not a kernel's time") {
 TEST_CASE("the latest case is not a test case") { CHECK(printed_time("latest case 3: 5 ms") == 5); }
 
 TEST_CASE("printed methods are kept") {
-  const auto cases = parse_report_stdout("GEAK_RESULT_LATENCY_MS=1\nGEAK_BENCHMARK_METHOD=cuda_graph\nGEAK_BENCHMARK_METHOD_CONSISTENT=0\n");
+  const auto cases = parse_report_stdout(
+      "GEAK_RESULT_LATENCY_MS=1\nGEAK_BENCHMARK_METHOD=cuda_graph\nGEAK_BENCHMARK_METHOD_CONSISTENT=0\n");
   REQUIRE(cases.size() == 1);
   CHECK(cases[0].benchmark_method == "cuda_graph");
   CHECK(cases[0].method_disputed);
@@ -265,16 +290,19 @@ TEST_CASE("a baseline of 2 and a candidate of 1 are a speedup of 2 in every form
     CHECK(compute_speedup(baseline, candidate).speedup == 2);
     CHECK(compute_speedup(candidate, baseline).speedup == 0.5);
   };
-  for (const char* form : {R"({{"test_cases": [{{"test_case_id": "a", "time_ms": {}}}]}})", R"([{{"execution_time": {}}}])",
-                           R"({{"device_time_ms": {}}})", R"({{"gelu_ms": {}}})", R"({{"timing_ms": {{"median": {}}}}})",
-                           R"([{{"params": {{"m": 1}}, "kernel_time_us": {}}}])"}) {
+  for (const char* form :
+       {R"({{"test_cases": [{{"test_case_id": "a", "time_ms": {}}}]}})", R"([{{"execution_time": {}}}])",
+        R"({{"device_time_ms": {}}})", R"({{"gelu_ms": {}}})", R"({{"timing_ms": {{"median": {}}}}})",
+        R"([{{"params": {{"m": 1}}, "kernel_time_us": {}}}])"}) {
     CAPTURE(form);
     check(json(fmt::format(fmt::runtime(form), 2)), json(fmt::format(fmt::runtime(form), 1)));
   }
-  for (const char* form : {"Test case 1: {} ms", "Shape: [4, 4] {} us", "Performance: {} ms", "Performance: {} s",
-                           "GEAK_RESULT_LATENCY_MS={}", "elapsed {} ms", "avg {} ns", "{} ms", "{} seconds"}) {
+  for (const char* form :
+       {"Test case 1: {} ms", "Shape: [4, 4] {} us", "Performance: {} ms", "Performance: {} s",
+        "GEAK_RESULT_LATENCY_MS={}", "elapsed {} ms", "avg {} ns", "{} ms", "{} seconds"}) {
     CAPTURE(form);
-    check(parse_report_stdout(fmt::format(fmt::runtime(form), 2)), parse_report_stdout(fmt::format(fmt::runtime(form), 1)));
+    check(parse_report_stdout(fmt::format(fmt::runtime(form), 2)),
+          parse_report_stdout(fmt::format(fmt::runtime(form), 1)));
   }
 }
 
@@ -378,7 +406,8 @@ TEST_CASE("workloads must be the same") {
   after.dtype = "fp16";
   const auto result = compute_speedup({before}, {after});
   CHECK_FALSE(result.workload_consistent);
-  CHECK(result.workload_mismatches == std::vector<std::string>{"a: dtype fp32 of the baseline, fp16 of the candidate"});
+  CHECK(result.workload_mismatches ==
+        std::vector<std::string>{"a: dtype fp32 of the baseline, fp16 of the candidate"});
 }
 
 TEST_CASE("many cases pair in no time to speak of and long lists are cut in messages") {
@@ -396,7 +425,10 @@ TEST_CASE("many cases pair in no time to speak of and long lists are cut in mess
 TEST_CASE("cases survive the way through a perf file") {
   TimedCase full = make("yes", 0.1);
   full.shape = R"([[1,2],{"a":"1e+22","b":"x: y"}])";
-  full.params = canonical_json(R"({"eps": 1e-05, "big": 1e+22, "n": -3, "t": true, "z": null, "s": "0x1f \u00fc \ud83d\ude00"})").value();
+  full.params =
+      canonical_json(
+          R"({"eps": 1e-05, "big": 1e+22, "n": -3, "t": true, "z": null, "s": "0x1f \u00fc \ud83d\ude00"})")
+          .value();
   full.dtype = "1_000";
   full.benchmark_fallback_reason = "no graph: \"x\"\nline";
   full.method_disputed = true;
@@ -430,13 +462,15 @@ TEST_CASE("perf files of v0.2 are read as they are") {
     dtype: fp16
 - test_case_id: b
   execution_time_ms: 0.0
-)", "baseline_perf.yaml");
+)",
+                                    "baseline_perf.yaml");
   REQUIRE(cases);
   CHECK((*cases)[0].time_ms == 1e-5);
   CHECK((*cases)[0].shape == "[128,64]");
   CHECK((*cases)[0].params == R"({"dtype":"fp16","m":1})");
   CHECK_FALSE((*cases)[1].is_valid());
-  for (const char* bad : {"test_cases: 3\n", "- a\n", "test_cases:\n- x\n", "test_cases:\n- {execution_time_ms: fast}\n"}) {
+  for (const char* bad :
+       {"test_cases: 3\n", "- a\n", "test_cases:\n- x\n", "test_cases:\n- {execution_time_ms: fast}\n"}) {
     CAPTURE(bad);
     CHECK_FALSE(read_perf_yaml(bad, "f"));
   }

@@ -72,6 +72,12 @@ TEST_CASE("a byte order mark and carriage returns of another system do no harm")
   CHECK(root.find("c")->is_null());
 }
 
+TEST_CASE("every escape of a double-quoted text gives valid UTF-8") {
+  CHECK(parsed("a: \"\\x41\\u263a\\U0001F642\\e\\0\\N\\_\\L\\P\"").find("a")->scalar ==
+        std::string("A\xE2\x98\xBA\xF0\x9F\x99\x82\x1B\0\xC2\x85\xC2\xA0\xE2\x80\xA8\xE2\x80\xA9", 20));
+  CHECK_FALSE(parse_yaml("a: \"\\uD800\"", "f"));
+}
+
 TEST_CASE("what a strict reader rejects is an error with its line") {
   CHECK(error_of("a: 1\nb: 2\na: 3\n") == "f.yaml:3: duplicate key 'a', first given in line 1");
   CHECK(contains(error_of("x:\n  a: 1\n  'a': 2\n"), "f.yaml:3: duplicate key 'a'"));
