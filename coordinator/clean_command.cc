@@ -89,7 +89,8 @@ Status remove_run(FileSystem& disk, const fs::path& run) {
   ARENA_ASSIGN(const std::vector<OpenWorker> workers, list_open_workers(disk, layout));
   for (const OpenWorker& worker : workers) {
     if (worker.process || !worker.elsewhere.empty()) {
-      return fail(ErrorCode::refused, fmt::format("worker {} works on '{}'", format_worker_id(worker.id), run.string()));
+      return fail(ErrorCode::refused,
+                  fmt::format("worker {} works on '{}'", format_worker_id(worker.id), run.string()));
     }
   }
   return remove_tree(run);
@@ -101,20 +102,25 @@ int clean_runs(const Options& options, World& world) {
   const auto old = find_old_runs(options, world);
   if (!old) return report_error(old.error(), world.console);
   if (old->empty()) {
-    world.console.result(options.names.empty() ? fmt::format("no run is older than {} days", options.older_than_days)
-                                               : std::string("nothing to remove"));
+    world.console.result(options.names.empty()
+                             ? fmt::format("no run is older than {} days", options.older_than_days)
+                             : std::string("nothing to remove"));
     return kAllDone;
   }
   std::uintmax_t bytes = 0;
   for (const OldRun& run : *old) {
     bytes += run.bytes;
-    world.console.result(fmt::format("{:>8} MB  {}  ({})", run.bytes >> 20, run.directory.string(), run.state));
+    world.console.result(
+        fmt::format("{:>8} MB  {}  ({})", run.bytes >> 20, run.directory.string(), run.state));
   }
   if (!options.yes) {
     if (::isatty(STDIN_FILENO) != 1) {
-      return report_error({ErrorCode::refused, "nobody can be asked here; --yes removes them without a question"}, world.console);
+      return report_error(
+          {ErrorCode::refused, "nobody can be asked here; --yes removes them without a question"},
+          world.console);
     }
-    world.console.result(fmt::format("remove {} run directories with everything in them, {} MB? [y/N] ", old->size(), bytes >> 20));
+    world.console.result(fmt::format("remove {} run directories with everything in them, {} MB? [y/N] ",
+                                     old->size(), bytes >> 20));
     std::string answer;
     std::getline(std::cin, answer);
     if (!equals_ignoring_case(trim(answer), "y") && !equals_ignoring_case(trim(answer), "yes")) {
@@ -123,7 +129,8 @@ int clean_runs(const Options& options, World& world) {
     }
   }
   for (const OldRun& run : *old) {
-    if (const Status removed = remove_run(world.disk, run.directory); !removed) return report_error(removed.error(), world.console);
+    if (const Status removed = remove_run(world.disk, run.directory); !removed)
+      return report_error(removed.error(), world.console);
   }
   world.console.result(fmt::format("removed {} run directories", old->size()));
   return kAllDone;

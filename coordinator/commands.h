@@ -1,6 +1,6 @@
 #pragma once
-// One function per command of arena-coord. Each prints through the console and returns the exit code: 0 all done, 1 a task
-// failed or is unfinished, 2 usage or configuration, 130 and 143 ended by a signal.
+// One function per command of arena-coord. Each prints through the console and returns the exit code: 0 all
+// done, 1 a task failed or is unfinished, 2 usage or configuration, 130 and 143 ended by a signal.
 #include "coordinator/console.h"
 #include "coordinator/options.h"
 #include "coordinator/program_paths.h"
@@ -21,7 +21,7 @@ struct World {
   ProgramPaths paths;
 };
 
-int start_run(const Options& options, World& world);   // also --dry-run
+int start_run(const Options& options, World& world);  // also --dry-run
 int resume_run(const Options& options, World& world);
 int show_status(const Options& options, World& world);
 int list_tasks(const Options& options, World& world);

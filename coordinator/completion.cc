@@ -1,7 +1,7 @@
 #include "coordinator/completion.h"
 
-#include <unordered_map>
 #include <fmt/format.h>
+#include <unordered_map>
 
 #include "base/sealed_text.h"
 #include "base/text.h"
@@ -13,8 +13,8 @@ namespace arena {
 namespace {
 
 // Empty: proven after all.
-Result<std::string> doubt(const std::string& descriptor_text, const Result<std::string>& result_text, const std::string& task_name,
-                          const RunRecord& record, const std::string& file) {
+Result<std::string> doubt(const std::string& descriptor_text, const Result<std::string>& result_text,
+                          const std::string& task_name, const RunRecord& record, const std::string& file) {
   if (!result_text) {
     if (result_text.error().code != ErrorCode::not_found) return fail(result_text.error());
     return std::string("its task_result.yaml is missing");
@@ -40,8 +40,8 @@ std::string_view plain_value(std::string_view yaml, std::string_view key) {
   return value;
 }
 
-Result<std::vector<UnprovenEntry>> find_unproven(FileSystem& disk, const QueueLayout& layout, const QueueSnapshot& snapshot,
-                                                 const RunRecord& record) {
+Result<std::vector<UnprovenEntry>> find_unproven(FileSystem& disk, const QueueLayout& layout,
+                                                 const QueueSnapshot& snapshot, const RunRecord& record) {
   std::unordered_map<std::int64_t, const PlannedTask*> tasks;
   for (const PlannedTask& task : record.tasks) tasks.emplace(task.index, &task);
   std::vector<UnprovenEntry> unproven;

@@ -1,6 +1,6 @@
 #pragma once
-// Is what lies in done/ really done? A descriptor states the seal of the result it was finished with, and the result file
-// ends with its own: two texts to compare, no YAML. Only a mismatch is parsed.
+// Is what lies in done/ really done? A descriptor states the seal of the result it was finished with, and the
+// result file ends with its own: two texts to compare, no YAML. Only a mismatch is parsed.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,8 +18,8 @@ struct UnprovenEntry {
 };
 
 // Entries of done/ whose result is missing, damaged or another attempt's.
-Result<std::vector<UnprovenEntry>> find_unproven(FileSystem& disk, const QueueLayout& layout, const QueueSnapshot& snapshot,
-                                                 const RunRecord& record);
+Result<std::vector<UnprovenEntry>> find_unproven(FileSystem& disk, const QueueLayout& layout,
+                                                 const QueueSnapshot& snapshot, const RunRecord& record);
 
 // The value of a top-level `key: value` line without parsing the rest, unquoted; empty if there is none.
 std::string_view plain_value(std::string_view yaml, std::string_view key);

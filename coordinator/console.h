@@ -1,6 +1,7 @@
 #pragma once
-// What the user sees. Lines go to standard output (or error), a live display is redrawn in place below them. A terminal
-// that vanished (closed ssh session: EIO, EPIPE) silences the console for good and is no error: the log goes on.
+// What the user sees. Lines go to standard output (or error), a live display is redrawn in place below them.
+// A terminal that vanished (closed ssh session: EIO, EPIPE) silences the console for good and is no error:
+// the log goes on.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,7 @@ class Console {
   void error(std::string_view text);   // "arena-coord: TEXT" on standard error
   // Replaces the display (empty: removes it). Each line must fit into width(). Nothing without a terminal.
   void draw(const std::vector<std::string>& lines);
-  void detach() { lost_ = true; }      // after SIGHUP: not one more byte
+  void detach() { lost_ = true; }  // after SIGHUP: not one more byte
 
  private:
   void write_all(int descriptor, std::string_view bytes);

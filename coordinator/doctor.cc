@@ -1,11 +1,11 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+#include <poll.h>
 #include <algorithm>
 #include <cstdlib>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <poll.h>
 
 #include "coordinator/commands.h"
 #include "os/environment.h"
@@ -19,7 +19,11 @@ constexpr std::uint64_t kLeastFreeBytes = std::uint64_t{5} << 30;
 
 // One line of the table. `need` says what it is for, `mend` how to get it.
 struct Finding {
-  enum class State { ok, missing, limited } state = State::ok;  // limited: runs work without it, something else does not
+  enum class State {
+    ok,
+    missing,
+    limited
+  } state = State::ok;  // limited: runs work without it, something else does not
   std::string what;
   std::string detail;
   std::string mend;
@@ -27,14 +31,18 @@ struct Finding {
 
 std::string_view name_of(Finding::State state) {
   switch (state) {
-    case Finding::State::ok: return "ok";
-    case Finding::State::missing: return "missing";
-    case Finding::State::limited: return "limited";
+    case Finding::State::ok:
+      return "ok";
+    case Finding::State::missing:
+      return "missing";
+    case Finding::State::limited:
+      return "limited";
   }
   ARENA_ASSERT(false);
 }
 
-Finding look_for_program(const std::string& program, const std::string& purpose, const std::string& mend, Finding::State otherwise) {
+Finding look_for_program(const std::string& program, const std::string& purpose, const std::string& mend,
+                         Finding::State otherwise) {
   const char* const path = std::getenv("PATH");
   const fs::path found = find_program(program, path == nullptr ? "" : path);
   if (!found.empty()) return {Finding::State::ok, program, found.string(), ""};
@@ -44,7 +52,8 @@ Finding look_for_program(const std::string& program, const std::string& purpose,
 Finding look_for_file(const fs::path& file, const std::string& what) {
   boost::system::error_code error;
   if (fs::exists(file, error)) return {Finding::State::ok, what, file.string(), ""};
-  return {Finding::State::missing, what, fmt::format("'{}' does not exist", file.string()), "build or install the whole project"};
+  return {Finding::State::missing, what, fmt::format("'{}' does not exist", file.string()),
+          "build or install the whole project"};
 }
 
 // Tried for real: what the kernel allows depends on sysctls, containers and security modules.
@@ -61,7 +70,8 @@ Finding try_pid_namespace() {
   pollfd watched{process->pidfd(), POLLIN, 0};
   ::poll(&watched, 1, 5000);
   process->reap();
-  if (process->pid_namespace()) return {Finding::State::ok, what, "a killed worker takes all its processes with it", ""};
+  if (process->pid_namespace())
+    return {Finding::State::ok, what, "a killed worker takes all its processes with it", ""};
   return {Finding::State::limited, what, "not allowed here: workers sweep their processes instead",
           "sysctl -w kernel.unprivileged_userns_clone=1, or run as root"};
 }
@@ -70,10 +80,12 @@ Finding look_at_space(const fs::path& directory) {
   struct statvfs status {};
   const std::string what = "disk space";
   if (::statvfs(directory.c_str(), &status) != 0) {
-    return {Finding::State::missing, what, error_from_errno(errno, "look at", directory.string()).message, "give --workspace-root"};
+    return {Finding::State::missing, what, error_from_errno(errno, "look at", directory.string()).message,
+            "give --workspace-root"};
   }
   const std::uint64_t bytes = std::uint64_t{status.f_bavail} * status.f_frsize;
-  const std::string detail = fmt::format("{:.1f} GB free at {}", static_cast<double>(bytes) / (1 << 30), fs::absolute(directory).string());
+  const std::string detail = fmt::format("{:.1f} GB free at {}", static_cast<double>(bytes) / (1 << 30),
+                                         fs::absolute(directory).string());
   if (bytes >= kLeastFreeBytes) return {Finding::State::ok, what, detail, ""};
   return {Finding::State::limited, what, detail, "arena-coord clean removes old runs"};
 }
@@ -81,17 +93,20 @@ Finding look_at_space(const fs::path& directory) {
 Finding look_at_file_system(const fs::path& directory) {
   const std::string network = network_file_system_name(directory);
   if (network.empty()) return {Finding::State::ok, "file system", "local", ""};
-  return {Finding::State::limited, "file system", fmt::format("{}: slow, and its locks depend on the server", network),
+  return {Finding::State::limited, "file system",
+          fmt::format("{}: slow, and its locks depend on the server", network),
           "give --workspace-root on a local disk"};
 }
 
 Finding look_for_gpu() {
   boost::system::error_code error;
   if (!fs::exists("/dev/kfd", error)) {
-    return {Finding::State::limited, "AMD GPU", "no /dev/kfd: only CPU slots", "install the amdgpu driver on a machine with a GPU"};
+    return {Finding::State::limited, "AMD GPU", "no /dev/kfd: only CPU slots",
+            "install the amdgpu driver on a machine with a GPU"};
   }
   if (::access("/dev/kfd", R_OK | W_OK) != 0) {
-    return {Finding::State::limited, "AMD GPU", "/dev/kfd may not be opened by this user", "add the user to the groups render and video"};
+    return {Finding::State::limited, "AMD GPU", "/dev/kfd may not be opened by this user",
+            "add the user to the groups render and video"};
   }
   return {Finding::State::ok, "AMD GPU", "/dev/kfd", ""};
 }
@@ -104,12 +119,16 @@ std::vector<Finding> examine(const Options& options, const World& world) {
       look_for_file(world.paths.data / "agents", "agents"),
       look_for_program("sh", "task commands are shell lines", "apt install dash", State::missing),
       look_for_program("g++", "cpp2cpp tasks compile with it", "apt install g++", State::missing),
-      look_for_program("git", "tasks of type repository are cloned with it", "apt install git", State::limited),
+      look_for_program("git", "tasks of type repository are cloned with it", "apt install git",
+                       State::limited),
       look_for_program("python3", "many task harnesses are Python", "apt install python3", State::limited),
-      look_for_program("hipcc", "HIP tasks compile with it", "install ROCm: https://rocm.docs.amd.com", State::limited),
-      look_for_program("rocm-smi", "GPUs are found with it", "install ROCm: https://rocm.docs.amd.com", State::limited),
+      look_for_program("hipcc", "HIP tasks compile with it", "install ROCm: https://rocm.docs.amd.com",
+                       State::limited),
+      look_for_program("rocm-smi", "GPUs are found with it", "install ROCm: https://rocm.docs.amd.com",
+                       State::limited),
       look_for_program("docker", "workers in containers", "apt install docker.io", State::limited),
-      look_for_program("podman", "workers in containers without a daemon", "apt install podman", State::limited),
+      look_for_program("podman", "workers in containers without a daemon", "apt install podman",
+                       State::limited),
       look_for_gpu(),
       try_pid_namespace(),
       look_at_space(options.workspace_root),
@@ -124,20 +143,27 @@ int examine_machine(const Options& options, World& world) {
   if (options.json) {
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
     for (const Finding& finding : findings) {
-      json.push_back({{"what", finding.what}, {"state", name_of(finding.state)}, {"detail", finding.detail}, {"mend", finding.mend}});
+      json.push_back({{"what", finding.what},
+                      {"state", name_of(finding.state)},
+                      {"detail", finding.detail},
+                      {"mend", finding.mend}});
     }
     world.console.result(json.dump());
   } else {
     for (const Finding& finding : findings) {
-      world.console.result(fmt::format("{:<8} {:<15} {}", name_of(finding.state), finding.what, finding.detail));
-      if (finding.state != Finding::State::ok && !finding.mend.empty()) world.console.result(fmt::format("{:24} -> {}", "", finding.mend));
+      world.console.result(
+          fmt::format("{:<8} {:<15} {}", name_of(finding.state), finding.what, finding.detail));
+      if (finding.state != Finding::State::ok && !finding.mend.empty())
+        world.console.result(fmt::format("{:24} -> {}", "", finding.mend));
     }
   }
-  const bool complete = std::none_of(findings.begin(), findings.end(),
-                                     [](const Finding& finding) { return finding.state == Finding::State::missing; });
+  const bool complete = std::none_of(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.state == Finding::State::missing;
+  });
   if (!options.json) {
-    world.console.result(complete ? "runs on CPU slots work here; what is limited matters only for what it names"
-                                  : "what is missing is needed before a run can work");
+    world.console.result(complete
+                             ? "runs on CPU slots work here; what is limited matters only for what it names"
+                             : "what is missing is needed before a run can work");
   }
   return complete ? kAllDone : kUnfinished;
 }

@@ -24,7 +24,8 @@ std::string read_from(const fs::path& file, std::int64_t offset) {
   if (descriptor < 0) return bytes;
   std::array<char, 1 << 16> chunk;
   for (;;) {
-    const ssize_t got = ::pread(descriptor, chunk.data(), chunk.size(), offset + static_cast<std::int64_t>(bytes.size()));
+    const ssize_t got =
+        ::pread(descriptor, chunk.data(), chunk.size(), offset + static_cast<std::int64_t>(bytes.size()));
     if (got <= 0) break;
     bytes.append(chunk.data(), static_cast<std::size_t>(got));
   }
@@ -61,7 +62,8 @@ std::vector<Event> EventReader::read_all() {
     std::vector<Event> more = read_new(writer);
     std::move(more.begin(), more.end(), std::back_inserter(events));
   }
-  std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.time < b.time; });
+  std::stable_sort(events.begin(), events.end(),
+                   [](const Event& a, const Event& b) { return a.time < b.time; });
   return events;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Follows the ledgers of a run: gives each complete line once and reads only what was appended since. A torn last line
-// waits for its rest. Reads the real disk; single-threaded.
+// Follows the ledgers of a run: gives each complete line once and reads only what was appended since. A torn
+// last line waits for its rest. Reads the real disk; single-threaded.
 #include <cstdint>
 #include <map>
 #include <string>

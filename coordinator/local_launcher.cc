@@ -10,15 +10,23 @@ namespace arena {
 LaunchSpec local_launch_spec(const QueueLayout& layout, const LocalLaunch& settings, const WorkerOrder& order,
                              const EnvironmentMap& environment) {
   LaunchSpec spec;
-  const fs::path log = settings.log_directory / fmt::format("{}_worker{}.log", settings.log_name_start, order.worker_id);
+  const fs::path log =
+      settings.log_directory / fmt::format("{}_worker{}.log", settings.log_name_start, order.worker_id);
   spec.argv = {settings.worker_program.string(),
-               "--run-dir", layout.run_directory().string(),
-               "--worker-id", order.worker_id,
-               "--device", order.device,
-               "--launcher", "local",
-               "--data-dir", settings.data_directory.string(),
-               "--cache-dir", settings.cache_directory.string(),
-               "--log-file", log.string()};
+               "--run-dir",
+               layout.run_directory().string(),
+               "--worker-id",
+               order.worker_id,
+               "--device",
+               order.device,
+               "--launcher",
+               "local",
+               "--data-dir",
+               settings.data_directory.string(),
+               "--cache-dir",
+               settings.cache_directory.string(),
+               "--log-file",
+               log.string()};
   if (settings.verbose) spec.argv.push_back("-v");
   std::vector<std::string> names = basic_environment_names();
   names.insert(names.end(), settings.environment_names.begin(), settings.environment_names.end());

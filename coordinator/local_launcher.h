@@ -1,6 +1,6 @@
 #pragma once
-// Workers as processes of this machine: own session, own PID namespace where the system allows it, an environment built
-// from an allow-list, output to workers/<id>.log.
+// Workers as processes of this machine: own session, own PID namespace where the system allows it, an
+// environment built from an allow-list, output to workers/<id>.log.
 #include "coordinator/worker_launcher.h"
 #include "os/file_system.h"
 #include "queue/queue_layout.h"
@@ -8,11 +8,11 @@
 namespace arena {
 
 struct LocalLaunch {
-  fs::path worker_program;                     // absolute
-  fs::path data_directory;                     // agents/, prompts/
-  fs::path cache_directory;                    // clones of repository tasks
-  fs::path log_directory;                      // worker<ID>.log files, v0.2's names
-  std::string log_name_start;                  // <gpu>_<agent>_<timestamp>[_suffix]
+  fs::path worker_program;     // absolute
+  fs::path data_directory;     // agents/, prompts/
+  fs::path cache_directory;    // clones of repository tasks
+  fs::path log_directory;      // worker<ID>.log files, v0.2's names
+  std::string log_name_start;  // <gpu>_<agent>_<timestamp>[_suffix]
   std::string run_id;
   std::vector<std::string> environment_names;  // handed through besides the basic ones: what the agent needs
   bool verbose = false;

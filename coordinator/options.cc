@@ -1,8 +1,8 @@
 #include "coordinator/options.h"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <fmt/format.h>
 
 #include "base/text.h"
 #include "queue/queue_layout.h"
@@ -38,39 +38,51 @@ void add_json(CLI::App& app, RawOptions& raw) {
 }
 
 void add_tasks_directory(CLI::App& app, RawOptions& raw) {
-  app.add_option("--tasks-dir", raw.tasks_directory, "folder with the tasks (default: the project's)")->type_name("DIR");
+  app.add_option("--tasks-dir", raw.tasks_directory, "folder with the tasks (default: the project's)")
+      ->type_name("DIR");
 }
 
 void add_run_options(CLI::App& app, RawOptions& raw) {
   Options& options = raw.options;
-  app.add_option("--config,--config_name", raw.config, "run configuration (YAML); a resume remembers it")->type_name("FILE");
+  app.add_option("--config,--config_name", raw.config, "run configuration (YAML); a resume remembers it")
+      ->type_name("FILE");
   add_tasks_directory(app, raw);
   add_root(app, raw);
   app.add_option("--run-suffix", options.run_suffix, "appended to the new run's name")->type_name("TEXT");
-  app.add_option("--run-name", options.run_name, "name of the new run: run_YYYYmmdd_HHMMSS[_suffix]")->type_name("NAME");
+  app.add_option("--run-name", options.run_name, "name of the new run: run_YYYYmmdd_HHMMSS[_suffix]")
+      ->type_name("NAME");
   app.add_option("--resume-run", options.resume_run, "go on with this run")->type_name("RUN");
-  app.add_flag("--resume-latest", options.resume_latest, "go on with the newest run below the workspace root");
-  app.add_flag("--retry-failed", options.retry_failed, "with a resume: failed tasks too, with fresh attempts");
-  app.add_option("--launcher", options.launcher, "how workers are started: local, docker or podman (default: local)")
+  app.add_flag("--resume-latest", options.resume_latest,
+               "go on with the newest run below the workspace root");
+  app.add_flag("--retry-failed", options.retry_failed,
+               "with a resume: failed tasks too, with fresh attempts");
+  app.add_option("--launcher", options.launcher,
+                 "how workers are started: local, docker or podman (default: local)")
       ->type_name("KIND");
   app.add_option("--gpu-ids", raw.gpu_ids, "GPUs to use, e.g. 0,1,2")->type_name("IDS");
-  app.add_option("--cpu-slots", raw.cpu_slots, "workers on this machine's CPU (default: one per core, for target CPU)")
+  app.add_option("--cpu-slots", raw.cpu_slots,
+                 "workers on this machine's CPU (default: one per core, for target CPU)")
       ->type_name("N");
-  app.add_option("--max-attempts", raw.max_attempts, "executions of a task that infrastructure made fail")->type_name("N");
-  app.add_option("--halt", raw.halt, "now,fail=N or soon,fail=N: end after N failed tasks")->type_name("WHEN");
+  app.add_option("--max-attempts", raw.max_attempts, "executions of a task that infrastructure made fail")
+      ->type_name("N");
+  app.add_option("--halt", raw.halt, "now,fail=N or soon,fail=N: end after N failed tasks")
+      ->type_name("WHEN");
   app.add_flag("--dry-run", options.dry_run, "print what would run, what is skipped and why; create nothing");
   add_json(app, raw);
   add_common(app, raw);
 }
 
-CLI::App* add_command(CLI::App& app, RawOptions& raw, Command command, const std::string& name, const std::string& help) {
+CLI::App* add_command(CLI::App& app, RawOptions& raw, Command command, const std::string& name,
+                      const std::string& help) {
   CLI::App* const sub = app.add_subcommand(name, help);
   sub->callback([&raw, command] { raw.options.command = command; });
   return sub;
 }
 
 void add_run_argument(CLI::App& sub, RawOptions& raw, bool required) {
-  sub.add_option("RUN", raw.options.run, required ? "a run directory or its name" : "a run directory or its name (default: the newest)")
+  sub.add_option(
+         "RUN", raw.options.run,
+         required ? "a run directory or its name" : "a run directory or its name (default: the newest)")
       ->required(required)
       ->type_name("");
 }
@@ -89,22 +101,28 @@ void add_commands(CLI::App& app, RawOptions& raw) {
   add_run_argument(*sub, raw, true);
   add_root(*sub, raw), add_json(*sub, raw), add_common(*sub, raw);
 
-  sub = add_command(app, raw, Command::retry, "retry", "put tasks of a run back, failed or done; a resume then runs them");
+  sub = add_command(app, raw, Command::retry, "retry",
+                    "put tasks of a run back, failed or done; a resume then runs them");
   add_run_argument(*sub, raw, true);
   sub->add_option("TASK", raw.options.names, "task names, e.g. cpp2cpp/gelu")->required()->type_name("");
   add_root(*sub, raw), add_common(*sub, raw);
 
   sub = add_command(app, raw, Command::stop, "stop", "end a run; running tasks finish first");
   add_run_argument(*sub, raw, true);
-  sub->add_flag("--now", raw.options.now, "do not let running tasks finish: end every worker and wait until it is gone");
+  sub->add_flag("--now", raw.options.now,
+                "do not let running tasks finish: end every worker and wait until it is gone");
   add_root(*sub, raw), add_common(*sub, raw);
 
-  sub = add_command(app, raw, Command::doctor, "doctor", "what this machine has, what is missing and how to get it");
+  sub = add_command(app, raw, Command::doctor, "doctor",
+                    "what this machine has, what is missing and how to get it");
   add_root(*sub, raw), add_json(*sub, raw), add_common(*sub, raw);
 
-  sub = add_command(app, raw, Command::clean, "clean", "remove old run directories; shows them and asks first");
-  sub->add_option("RUN", raw.options.names, "run directories or names (default: all old ones)")->type_name("");
-  sub->add_option("--older-than", raw.older_than, "without RUN: those started so many days ago (default: 30)")->type_name("DAYS");
+  sub =
+      add_command(app, raw, Command::clean, "clean", "remove old run directories; shows them and asks first");
+  sub->add_option("RUN", raw.options.names, "run directories or names (default: all old ones)")
+      ->type_name("");
+  sub->add_option("--older-than", raw.older_than, "without RUN: those started so many days ago (default: 30)")
+      ->type_name("DAYS");
   sub->add_flag("--yes", raw.options.yes, "do not ask");
   add_root(*sub, raw), add_common(*sub, raw);
 }
@@ -114,7 +132,8 @@ Result<std::optional<std::int64_t>> read_number(const std::string& flag, const s
   if (!given) return std::nullopt;
   const auto value = parse_integer(text);
   if (!value || *value < least || *value > most) {
-    return fail(ErrorCode::invalid_input, fmt::format("{}: '{}' is no whole number from {} to {}", flag, text, least, most));
+    return fail(ErrorCode::invalid_input,
+                fmt::format("{}: '{}' is no whole number from {} to {}", flag, text, least, most));
   }
   return value;
 }
@@ -122,22 +141,32 @@ Result<std::optional<std::int64_t>> read_number(const std::string& flag, const s
 Status check_run_options(const Options& options) {
   const auto wrong = [](std::string message) { return fail(ErrorCode::invalid_input, std::move(message)); };
   const bool resumes = options.resume_latest || !options.resume_run.empty();
-  if (options.resume_latest && !options.resume_run.empty()) return wrong("give --resume-run or --resume-latest, not both");
+  if (options.resume_latest && !options.resume_run.empty())
+    return wrong("give --resume-run or --resume-latest, not both");
   if (options.config.empty() && !resumes) {
-    return wrong("--config FILE is missing (or --resume-run RUN, --resume-latest, or a command: see arena-coord --help)");
+    return wrong(
+        "--config FILE is missing (or --resume-run RUN, --resume-latest, or a command: see arena-coord "
+        "--help)");
   }
-  if (resumes && !options.run_name.empty()) return wrong("--run-name names a new run; it does not go with a resume");
-  if (resumes && !options.run_suffix.empty()) return wrong("--run-suffix names a new run; it does not go with a resume");
-  if (!options.run_name.empty() && !options.run_suffix.empty()) return wrong("give --run-name or --run-suffix, not both");
-  if (options.retry_failed && !resumes) return wrong("--retry-failed goes with --resume-run or --resume-latest");
+  if (resumes && !options.run_name.empty())
+    return wrong("--run-name names a new run; it does not go with a resume");
+  if (resumes && !options.run_suffix.empty())
+    return wrong("--run-suffix names a new run; it does not go with a resume");
+  if (!options.run_name.empty() && !options.run_suffix.empty())
+    return wrong("give --run-name or --run-suffix, not both");
+  if (options.retry_failed && !resumes)
+    return wrong("--retry-failed goes with --resume-run or --resume-latest");
   if (!options.run_suffix.empty() && !is_valid_run_suffix(options.run_suffix)) {
-    return wrong(fmt::format("--run-suffix: '{}' may only hold letters, digits, '.', '_' and '-'", options.run_suffix));
+    return wrong(fmt::format("--run-suffix: '{}' may only hold letters, digits, '.', '_' and '-'",
+                             options.run_suffix));
   }
   if (!options.run_name.empty() && !run_timestamp_of(options.run_name)) {
-    return wrong(fmt::format("--run-name: '{}' is not of the form run_YYYYmmdd_HHMMSS[_suffix]", options.run_name));
+    return wrong(
+        fmt::format("--run-name: '{}' is not of the form run_YYYYmmdd_HHMMSS[_suffix]", options.run_name));
   }
   if (options.launcher == "docker" || options.launcher == "podman") {
-    return wrong(fmt::format("--launcher: {} is not available in this build yet; use --launcher local", options.launcher));
+    return wrong(fmt::format("--launcher: {} is not available in this build yet; use --launcher local",
+                             options.launcher));
   }
   if (options.launcher != "local") {
     return wrong(fmt::format("--launcher: '{}' is unknown; it is local, docker or podman", options.launcher));
@@ -153,15 +182,17 @@ Status take_values(CLI::App& app, RawOptions& raw) {
   options.tasks_directory = raw.tasks_directory;
   ARENA_ASSIGN(options.cpu_slots,
                read_number("--cpu-slots", raw.cpu_slots, app.count("--cpu-slots") > 0, 1, kMostSlots));
-  ARENA_ASSIGN(options.max_attempts,
-               read_number("--max-attempts", raw.max_attempts, app.count("--max-attempts") > 0, 1, kMostAttempts));
+  ARENA_ASSIGN(options.max_attempts, read_number("--max-attempts", raw.max_attempts,
+                                                 app.count("--max-attempts") > 0, 1, kMostAttempts));
   ARENA_ASSIGN(const std::optional<std::int64_t> days,
-               read_number("--older-than", raw.older_than, app.get_subcommand("clean")->count("--older-than") > 0, 0, 36500));
+               read_number("--older-than", raw.older_than,
+                           app.get_subcommand("clean")->count("--older-than") > 0, 0, 36500));
   if (days) options.older_than_days = *days;
   if (app.count("--halt") > 0) {
     ARENA_ASSIGN(options.halt, parse_halt_policy(raw.halt));
   }
-  for (const char* flag : {"--config", "--tasks-dir", "--resume-run", "--workspace-root", "--run-name", "--run-suffix"}) {
+  for (const char* flag :
+       {"--config", "--tasks-dir", "--resume-run", "--workspace-root", "--run-name", "--run-suffix"}) {
     const CLI::Option* const option = app.get_option(flag);
     if (option->count() > 0 && option->results().back().empty()) {
       return fail(ErrorCode::invalid_input, fmt::format("{}: the value is empty", flag));
@@ -179,8 +210,8 @@ Status check_no_stray_flags(CLI::App& app) {
   if (app.get_subcommands().empty()) return {};
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = option->get_name();
-    if (option->count() > 0 && name != "--workspace-root" && name != "--quiet" && name != "--verbose" && name != "--json" &&
-        name != "--tasks-dir") {
+    if (option->count() > 0 && name != "--workspace-root" && name != "--quiet" && name != "--verbose" &&
+        name != "--json" && name != "--tasks-dir") {
       return fail(ErrorCode::invalid_input,
                   fmt::format("{} does not go with '{}'", name, app.get_subcommands().front()->get_name()));
     }
@@ -220,7 +251,8 @@ Result<HaltPolicy> parse_halt_policy(const std::string& text) {
   const std::string rest = comma == std::string::npos ? "" : text.substr(comma + 1);
   const std::int64_t failures = rest.starts_with("fail=") ? parse_integer(rest.substr(5)).value_or(0) : 0;
   if ((when != "now" && when != "soon") || failures < 1) {
-    return fail(ErrorCode::invalid_input, fmt::format("--halt: '{}' is neither now,fail=N nor soon,fail=N with N from 1", text));
+    return fail(ErrorCode::invalid_input,
+                fmt::format("--halt: '{}' is neither now,fail=N nor soon,fail=N with N from 1", text));
   }
   policy.now = when == "now";
   policy.failures = failures;
@@ -228,7 +260,8 @@ Result<HaltPolicy> parse_halt_policy(const std::string& text) {
 }
 
 Result<ParsedOptions> parse_options(const std::vector<std::string>& arguments) {
-  CLI::App app{"Runs AI coding agents against kernel optimization tasks and scores what they achieve.", "arena-coord"};
+  CLI::App app{"Runs AI coding agents against kernel optimization tasks and scores what they achieve.",
+               "arena-coord"};
   RawOptions raw;
   app.set_version_flag("--version", "arena " ARENA_VERSION, "print the version");
   app.get_formatter()->column_width(34);
@@ -237,7 +270,8 @@ Result<ParsedOptions> parse_options(const std::vector<std::string>& arguments) {
   app.require_subcommand(0, 1);
   app.footer(
       "A RUN is the path of a run directory or its name, looked for below --workspace-root.\n"
-      "Exit codes: 0 all done; 1 a task failed or is unfinished; 2 usage or configuration; 130, 143 ended by a signal.\n"
+      "Exit codes: 0 all done; 1 a task failed or is unfinished; 2 usage or configuration; 130, 143 ended by "
+      "a signal.\n"
       "  arena-coord --config example_configs/demo_cpu.yaml\n"
       "  arena-coord --resume-latest");
   try {

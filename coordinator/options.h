@@ -1,5 +1,6 @@
 #pragma once
-// What the user typed, checked. Everything wrong with it is found here, before anything is created; the message is one line.
+// What the user typed, checked. Everything wrong with it is found here, before anything is created; the
+// message is one line.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,12 +21,12 @@ struct HaltPolicy {
 
 struct Options {
   Command command = Command::run;
-  fs::path config;                 // empty: not given
-  fs::path tasks_directory;        // empty: the tasks beside the program (or those the run record names)
+  fs::path config;           // empty: not given
+  fs::path tasks_directory;  // empty: the tasks beside the program (or those the run record names)
   fs::path workspace_root = ".";
   std::string run_suffix;
-  std::string run_name;            // of a new run; empty: run_<timestamp>[_suffix]
-  std::string resume_run;          // path or name; empty: a new run
+  std::string run_name;    // of a new run; empty: run_<timestamp>[_suffix]
+  std::string resume_run;  // path or name; empty: a new run
   bool resume_latest = false;
   bool retry_failed = false;
   std::string launcher = "local";
@@ -34,7 +35,7 @@ struct Options {
   std::optional<HaltPolicy> halt;
   bool dry_run = false;
   bool json = false;
-  int verbosity = 0;               // -1 quiet, 1 verbose
+  int verbosity = 0;  // -1 quiet, 1 verbose
   // subcommands
   std::string run;                 // RUN; empty: the newest
   std::vector<std::string> names;  // TASK… or SELECTOR… or RUN…

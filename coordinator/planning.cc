@@ -1,7 +1,7 @@
 #include "coordinator/planning.h"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 #include <thread>
 
 #include "base/digest.h"
@@ -25,7 +25,8 @@ Result<fs::path> tasks_directory_of(const fs::path& given) {
   boost::system::error_code error;
   const fs::path directory = fs::canonical(given, error);
   if (error || !fs::is_directory(directory, error)) {
-    return fail(ErrorCode::invalid_input, fmt::format("there is no tasks directory '{}'; give --tasks-dir", given.string()));
+    return fail(ErrorCode::invalid_input,
+                fmt::format("there is no tasks directory '{}'; give --tasks-dir", given.string()));
   }
   return directory;
 }
@@ -46,8 +47,9 @@ Result<AgentSpec> check_agent(FileSystem& disk, const fs::path& data, const Agen
   const fs::path file = data / "agents" / (settings.template_name + ".yaml");
   const auto text = disk.read(file);
   if (!text) {
-    return fail(ErrorCode::invalid_input, fmt::format("agent.template: there is no agent '{}'; known are {}", settings.template_name,
-                                                      known_agents(disk, data / "agents")));
+    return fail(ErrorCode::invalid_input,
+                fmt::format("agent.template: there is no agent '{}'; known are {}", settings.template_name,
+                            known_agents(disk, data / "agents")));
   }
   ARENA_ASSIGN(AgentSpec spec, parse_agent_spec(*text, settings.template_name));
   ARENA_TRY(check_agent_settings(spec, settings));
@@ -55,12 +57,13 @@ Result<AgentSpec> check_agent(FileSystem& disk, const fs::path& data, const Agen
 }
 
 // Fills in everything but identity: what is asked, what is there.
-Result<PreparedRun> prepare(const Options& options, const World& world, RunConfig config, const fs::path& tasks_directory,
-                            const std::vector<PlannedTask>& known) {
+Result<PreparedRun> prepare(const Options& options, const World& world, RunConfig config,
+                            const fs::path& tasks_directory, const std::vector<PlannedTask>& known) {
   PreparedRun run;
   boost::system::error_code ignored;
   if (!fs::exists(world.paths.worker, ignored)) {
-    return fail(ErrorCode::invalid_input, fmt::format("there is no '{}': build or install the whole project", world.paths.worker.string()));
+    return fail(ErrorCode::invalid_input, fmt::format("there is no '{}': build or install the whole project",
+                                                      world.paths.worker.string()));
   }
   if (options.max_attempts) config.max_attempts = *options.max_attempts;
   ARENA_ASSIGN(const AgentSpec agent, check_agent(world.disk, world.paths.data, config.agent));
@@ -74,7 +77,8 @@ Result<PreparedRun> prepare(const Options& options, const World& world, RunConfi
   ARENA_ASSIGN(const std::vector<CatalogTask> selected, load_catalog(tasks, config.tasks));
   ARENA_ASSIGN(run.plan, make_run_plan(selected, record.architecture));
   add_task_digests(run.plan, tasks, known);
-  ARENA_ASSIGN(run.devices, choose_devices(options, config, run.plan.tasks.size(), std::thread::hardware_concurrency()));
+  ARENA_ASSIGN(run.devices,
+               choose_devices(options, config, run.plan.tasks.size(), std::thread::hardware_concurrency()));
 
   record.arena_version = ARENA_VERSION;
   record.config_file = options.config.string();
@@ -93,10 +97,12 @@ Result<RunConfig> read_config(FileSystem& disk, const fs::path& file, std::vecto
 }
 
 // The stored plan with what a resume may add to it: old indexes stay, whatever the order of names is now.
-std::vector<PlannedTask> merged_tasks(const std::vector<PlannedTask>& before, const PlanComparison& differences) {
+std::vector<PlannedTask> merged_tasks(const std::vector<PlannedTask>& before,
+                                      const PlanComparison& differences) {
   std::vector<PlannedTask> tasks = before;
   for (const PlannedTask& repaired : differences.repaired) {
-    const auto old = std::find_if(tasks.begin(), tasks.end(), [&](const PlannedTask& task) { return task.index == repaired.index; });
+    const auto old = std::find_if(tasks.begin(), tasks.end(),
+                                  [&](const PlannedTask& task) { return task.index == repaired.index; });
     if (old != tasks.end()) *old = repaired;
   }
   tasks.insert(tasks.end(), differences.added.begin(), differences.added.end());
@@ -105,22 +111,28 @@ std::vector<PlannedTask> merged_tasks(const std::vector<PlannedTask>& before, co
 
 }  // namespace
 
-Result<std::vector<std::string>> choose_devices(const Options& options, const RunConfig& config, std::size_t tasks, unsigned cores) {
+Result<std::vector<std::string>> choose_devices(const Options& options, const RunConfig& config,
+                                                std::size_t tasks, unsigned cores) {
   const bool cpu = equals_ignoring_case(config.target_gpu_model, "CPU");
   if (!cpu && !options.cpu_slots) {
-    return fail(ErrorCode::invalid_input, fmt::format("target_gpu_model is {}, but GPU devices are not available in this build yet; "
-                                                      "give --cpu-slots N to run on the CPU all the same", config.target_gpu_model));
+    return fail(ErrorCode::invalid_input,
+                fmt::format("target_gpu_model is {}, but GPU devices are not available in this build yet; "
+                            "give --cpu-slots N to run on the CPU all the same",
+                            config.target_gpu_model));
   }
-  const std::int64_t usual = static_cast<std::int64_t>(std::min<std::size_t>(std::max(1U, cores), std::max<std::size_t>(1, tasks)));
+  const std::int64_t usual =
+      static_cast<std::int64_t>(std::min<std::size_t>(std::max(1U, cores), std::max<std::size_t>(1, tasks)));
   std::vector<std::string> devices;
-  for (std::int64_t slot = 0; slot < options.cpu_slots.value_or(usual); ++slot) devices.push_back(fmt::format("cpu slot {}", slot));
+  for (std::int64_t slot = 0; slot < options.cpu_slots.value_or(usual); ++slot)
+    devices.push_back(fmt::format("cpu slot {}", slot));
   return devices;
 }
 
 Result<PreparedRun> prepare_new_run(const Options& options, const World& world) {
   std::vector<std::string> warnings;
   ARENA_ASSIGN(RunConfig config, read_config(world.disk, options.config, &warnings));
-  const fs::path tasks = options.tasks_directory.empty() ? world.paths.data / "tasks" : options.tasks_directory;
+  const fs::path tasks =
+      options.tasks_directory.empty() ? world.paths.data / "tasks" : options.tasks_directory;
   ARENA_ASSIGN(PreparedRun run, prepare(options, world, std::move(config), tasks, {}));
   run.warnings = std::move(warnings);
   return run;
@@ -137,16 +149,18 @@ Result<PreparedResume> prepare_resume(const Options& options, const World& world
   }
   Options remembered = options;
   if (!options.cpu_slots) remembered.cpu_slots = static_cast<std::int64_t>(stored.devices.size());
-  const fs::path tasks = options.tasks_directory.empty() ? fs::path(stored.tasks_directory) : options.tasks_directory;
+  const fs::path tasks =
+      options.tasks_directory.empty() ? fs::path(stored.tasks_directory) : options.tasks_directory;
   PreparedResume prepared;
   ARENA_ASSIGN(prepared.run, prepare(remembered, world, std::move(config), tasks, stored.tasks));
   prepared.run.warnings = std::move(warnings);
   RunRecord& record = prepared.run.record;
   prepared.differences = compare_plans(stored, record);
   if (prepared.differences.is_refused()) {
-    return fail(ErrorCode::refused,
-                fmt::format("{} cannot be resumed: its results would be mixed with those of something else; undo this, or start a "
-                            "new run\n{}", stored.run_name, trim(prepared.differences.describe())));
+    return fail(ErrorCode::refused, fmt::format("{} cannot be resumed: its results would be mixed with those "
+                                                "of something else; undo this, or start a "
+                                                "new run\n{}",
+                                                stored.run_name, trim(prepared.differences.describe())));
   }
   record.run_id = stored.run_id;
   record.run_name = stored.run_name;

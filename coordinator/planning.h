@@ -1,6 +1,6 @@
 #pragma once
-// From the command line to what a run executes: configuration, agent, tasks, slots. Looks at files, creates none; whatever
-// is wrong is found here.
+// From the command line to what a run executes: configuration, agent, tasks, slots. Looks at files, creates
+// none; whatever is wrong is found here.
 #include <string>
 #include <vector>
 
@@ -21,17 +21,19 @@ struct PreparedRun {
 
 Result<PreparedRun> prepare_new_run(const Options& options, const World& world);
 
-// The run of `stored` again, from the files as they are now; --config, --tasks-dir and numbers of the command line replace
-// what it remembers. The record keeps its id, name and indexes. refused, with every difference a line, when something that
-// affects results has changed.
+// The run of `stored` again, from the files as they are now; --config, --tasks-dir and numbers of the command
+// line replace what it remembers. The record keeps its id, name and indexes. refused, with every difference a
+// line, when something that affects results has changed.
 struct PreparedResume {
   PreparedRun run;
   PlanComparison differences;  // those a resume accepts: tasks added, broken configurations repaired
 };
 Result<PreparedResume> prepare_resume(const Options& options, const World& world, const RunRecord& stored);
 
-// CPU slots: as many as asked for, else one per core but no more than tasks. invalid_input for a GPU target without
+// CPU slots: as many as asked for, else one per core but no more than tasks. invalid_input for a GPU target
+// without
 // --cpu-slots, since there are no GPU devices in this build.
-Result<std::vector<std::string>> choose_devices(const Options& options, const RunConfig& config, std::size_t tasks, unsigned cores);
+Result<std::vector<std::string>> choose_devices(const Options& options, const RunConfig& config,
+                                                std::size_t tasks, unsigned cores);
 
 }  // namespace arena

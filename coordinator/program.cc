@@ -15,14 +15,22 @@ namespace {
 int run_command(const Options& options, World& world) {
   switch (options.command) {
     case Command::run:
-      return options.resume_latest || !options.resume_run.empty() ? resume_run(options, world) : start_run(options, world);
-    case Command::status: return show_status(options, world);
-    case Command::tasks: return list_tasks(options, world);
-    case Command::report: return write_run_reports(options, world);
-    case Command::retry: return retry_tasks(options, world);
-    case Command::stop: return stop_run(options, world);
-    case Command::doctor: return examine_machine(options, world);
-    case Command::clean: return clean_runs(options, world);
+      return options.resume_latest || !options.resume_run.empty() ? resume_run(options, world)
+                                                                  : start_run(options, world);
+    case Command::status:
+      return show_status(options, world);
+    case Command::tasks:
+      return list_tasks(options, world);
+    case Command::report:
+      return write_run_reports(options, world);
+    case Command::retry:
+      return retry_tasks(options, world);
+    case Command::stop:
+      return stop_run(options, world);
+    case Command::doctor:
+      return examine_machine(options, world);
+    case Command::clean:
+      return clean_runs(options, world);
   }
   ARENA_ASSERT(false);
 }
@@ -31,7 +39,8 @@ int run_command(const Options& options, World& world) {
 
 int report_error(const Error& error, Console& console) {
   console.error(error.message);
-  return error.code == ErrorCode::invalid_input || error.code == ErrorCode::refused || error.code == ErrorCode::unsupported
+  return error.code == ErrorCode::invalid_input || error.code == ErrorCode::refused ||
+                 error.code == ErrorCode::unsupported
              ? kUsage
              : kUnfinished;
 }

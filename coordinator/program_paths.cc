@@ -7,8 +7,10 @@ namespace arena {
 Result<ProgramPaths> find_program_paths() {
   boost::system::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  if (error) return fail(ErrorCode::io, fmt::format("cannot find out where arena-coord lies: {}", error.message()));
-  return ProgramPaths{self.parent_path() / "arena-worker", self.parent_path().parent_path() / "share" / "arena"};
+  if (error)
+    return fail(ErrorCode::io, fmt::format("cannot find out where arena-coord lies: {}", error.message()));
+  return ProgramPaths{self.parent_path() / "arena-worker",
+                      self.parent_path().parent_path() / "share" / "arena"};
 }
 
 }  // namespace arena

@@ -1,8 +1,8 @@
 #include "coordinator/progress.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <ctime>
-#include <fmt/format.h>
 
 #include "base/text.h"
 
@@ -24,7 +24,9 @@ std::string shortened(const std::string& text, std::size_t width) {
 }
 
 // Whole seconds: a display that is redrawn each second should not flicker in tenths.
-std::string whole(seconds time) { return time < seconds{60} ? fmt::format("{} s", time.count()) : format_duration(time); }
+std::string whole(seconds time) {
+  return time < seconds{60} ? fmt::format("{} s", time.count()) : format_duration(time);
+}
 
 std::string since(const std::optional<WallTime>& start, WallTime now) {
   if (!start) return "";
@@ -38,8 +40,10 @@ std::string painted(const std::string& text, std::string_view color, bool enable
 std::string worker_line(const WorkerLine& worker, WallTime now, const Screen& screen) {
   const std::size_t width = static_cast<std::size_t>(std::max(1, screen.width));
   const std::string id = fmt::format("{:<6}", worker.worker_id);
-  if (worker.activity.task.empty()) return painted(shortened(id + " " + worker.state, width), kDim, screen.color);
-  std::string rest = fmt::format("  {:<10} {:>9}", worker.activity.phase, since(worker.activity.task_since, now));
+  if (worker.activity.task.empty())
+    return painted(shortened(id + " " + worker.state, width), kDim, screen.color);
+  std::string rest =
+      fmt::format("  {:<10} {:>9}", worker.activity.phase, since(worker.activity.task_since, now));
   if (worker.last_output) rest += fmt::format("  output {} ago", since(worker.last_output, now));
   if (worker.state == "draining" || worker.state == "stopping") rest += "  " + worker.state;
   // The name of the task gives way first, then the end of the line.
@@ -56,11 +60,14 @@ std::string bar_line(const ProgressView& view, const Screen& screen) {
   const std::int64_t filled = total == 0 ? 0 : finished * kBarWidth / total;
   const std::string bar = fmt::format("[{}{}]", std::string(static_cast<std::size_t>(filled), '#'),
                                       std::string(static_cast<std::size_t>(kBarWidth - filled), '.'));
-  const std::string done = fmt::format("{} done", counts.done), failed = fmt::format("{} failed", counts.failed);
+  const std::string done = fmt::format("{} done", counts.done),
+                    failed = fmt::format("{} failed", counts.failed);
   std::string tail = fmt::format("{} left of {}", total - finished, total);
-  if (const auto left = time_left(view); left && total > finished) tail += fmt::format(", about {} to go", whole(*left));
+  if (const auto left = time_left(view); left && total > finished)
+    tail += fmt::format(", about {} to go", whole(*left));
   const std::string plain = fmt::format("{} {}, {}, {}", bar, done, failed, tail);
-  if (plain.size() > static_cast<std::size_t>(screen.width)) return shortened(plain, static_cast<std::size_t>(screen.width));
+  if (plain.size() > static_cast<std::size_t>(screen.width))
+    return shortened(plain, static_cast<std::size_t>(screen.width));
   return fmt::format("{} {}, {}, {}", bar, painted(done, kGreen, screen.color && counts.done > 0),
                      painted(failed, kRed, screen.color && counts.failed > 0), tail);
 }
@@ -103,21 +110,24 @@ std::vector<std::string> progress_lines(const ProgressView& view, const Screen& 
   const bool fits = view.workers.size() <= room;
   const std::size_t shown = fits ? view.workers.size() : room - 1;
   for (std::size_t i = 0; i < shown; ++i) lines.push_back(worker_line(view.workers[i], view.now, screen));
-  if (!fits) lines.push_back(shortened(fmt::format("and {} more workers", view.workers.size() - shown),
-                                       static_cast<std::size_t>(std::max(1, screen.width))));
+  if (!fits)
+    lines.push_back(shortened(fmt::format("and {} more workers", view.workers.size() - shown),
+                              static_cast<std::size_t>(std::max(1, screen.width))));
   lines.push_back(bar_line(view, screen));
   return lines;
 }
 
 std::string event_line(const Event& event) {
   const std::string about = event.message.empty() ? "" : ": " + event.message;
-  if (event.kind == "claim") return fmt::format("{}: attempt {}, worker {}", event.task, event.attempt, event.writer);
+  if (event.kind == "claim")
+    return fmt::format("{}: attempt {}, worker {}", event.task, event.attempt, event.writer);
   if (event.kind == "phase") return fmt::format("{}: {}", event.task, event.phase);
   if (event.kind == "end") return fmt::format("{}: {}{}", event.task, event.cause, about);
   if (event.kind == "requeue") return fmt::format("{}: back to pending{}", event.task, about);
   if (event.kind == "corrupt") return fmt::format("{}: set aside{}", event.task, about);
   if (event.kind == "halt") return fmt::format("no further claims{}", about);
-  // Every worker's end is told by the coordinator, which knows how it ended; a worker tells of its own only sometimes.
+  // Every worker's end is told by the coordinator, which knows how it ended; a worker tells of its own only
+  // sometimes.
   const auto worker = event.more.find("worker");
   if (event.kind == "worker_exit" && worker == event.more.end()) return "";
   const std::string& who = worker == event.more.end() ? event.writer : worker->second;
@@ -129,11 +139,12 @@ std::string event_line(const Event& event) {
 
 std::optional<WallTime> parse_utc(std::string_view text) {
   // 2026-12-01T10:15:00.123Z
-  if (text.size() != 24 || text[4] != '-' || text[7] != '-' || text[10] != 'T' || text[13] != ':' || text[16] != ':' ||
-      text[19] != '.' || text[23] != 'Z') {
+  if (text.size() != 24 || text[4] != '-' || text[7] != '-' || text[10] != 'T' || text[13] != ':' ||
+      text[16] != ':' || text[19] != '.' || text[23] != 'Z') {
     return std::nullopt;
   }
-  const auto year = parse_integer(text.substr(0, 4)), month = parse_integer(text.substr(5, 2)), day = parse_integer(text.substr(8, 2));
+  const auto year = parse_integer(text.substr(0, 4)), month = parse_integer(text.substr(5, 2)),
+             day = parse_integer(text.substr(8, 2));
   const auto hour = parse_integer(text.substr(11, 2)), minute = parse_integer(text.substr(14, 2));
   const auto second = parse_integer(text.substr(17, 2)), thousandth = parse_integer(text.substr(20, 3));
   if (!year || !month || !day || !hour || !minute || !second || !thousandth) return std::nullopt;

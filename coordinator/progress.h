@@ -1,6 +1,6 @@
 #pragma once
-// What is known about a run that is under way, put together from ledger events and counts, and its lines for a person.
-// No clock, no disk: the same events, counts and times always give the same lines.
+// What is known about a run that is under way, put together from ledger events and counts, and its lines for
+// a person. No clock, no disk: the same events, counts and times always give the same lines.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -20,11 +20,11 @@ struct QueueCounts {
 
 // What one worker is at.
 struct WorkerActivity {
-  std::string task;                     // empty: nothing
+  std::string task;  // empty: nothing
   std::int64_t attempt = 0;
   std::string phase;
   std::optional<WallTime> task_since;
-  std::string log;                      // file that grows as the phase prints, relative to the run directory or absolute
+  std::string log;  // file that grows as the phase prints, relative to the run directory or absolute
 };
 
 // Folds events; knows one activity per worker id.
@@ -39,8 +39,8 @@ class ActivityBoard {
 };
 
 struct WorkerLine {
-  std::string worker_id;   // slot.n, or the slot alone when none runs
-  std::string state;       // "running", "draining", … (supervision.h)
+  std::string worker_id;  // slot.n, or the slot alone when none runs
+  std::string state;      // "running", "draining", … (supervision.h)
   WorkerActivity activity;
   std::optional<WallTime> last_output;
 };
@@ -49,8 +49,8 @@ struct ProgressView {
   WallTime now;
   QueueCounts counts;
   std::vector<WorkerLine> workers;
-  WallTime started;                   // of this session
-  std::int64_t finished_before = 0;   // done and failed when this session started: no evidence for the pace
+  WallTime started;                  // of this session
+  std::int64_t finished_before = 0;  // done and failed when this session started: no evidence for the pace
 };
 
 struct Screen {

@@ -21,7 +21,10 @@ Result<int> add_watch(int descriptor, const fs::path& directory, std::uint32_t m
 }  // namespace
 
 QueueWatch::QueueWatch(QueueWatch&& other) noexcept
-    : descriptor_(other.descriptor_), states_(std::move(other.states_)), events_(other.events_), parallel_(other.parallel_) {
+    : descriptor_(other.descriptor_),
+      states_(std::move(other.states_)),
+      events_(other.events_),
+      parallel_(other.parallel_) {
   other.descriptor_ = -1;
 }
 
@@ -36,7 +39,8 @@ Result<QueueWatch> QueueWatch::open(const QueueLayout& layout) {
     ARENA_ASSIGN(const int id, add_watch(watch.descriptor_, layout.state_directory(state), IN_MOVED_TO));
     watch.states_.emplace_back(id, state);
   }
-  ARENA_ASSIGN(watch.events_, add_watch(watch.descriptor_, layout.events_directory(), IN_MODIFY | IN_CREATE | IN_MOVED_TO));
+  ARENA_ASSIGN(watch.events_,
+               add_watch(watch.descriptor_, layout.events_directory(), IN_MODIFY | IN_CREATE | IN_MOVED_TO));
   ARENA_ASSIGN(watch.parallel_, add_watch(watch.descriptor_, layout.parallel(), IN_CREATE | IN_MOVED_TO));
   return watch;
 }
@@ -59,7 +63,9 @@ QueueChanges QueueWatch::take() {
       } else if (event.wd == parallel_) {
         changes.halt = changes.halt || name == "halt.yaml";
       } else {
-        const auto found = std::find_if(states_.begin(), states_.end(), [&](const auto& known) { return known.first == event.wd; });
+        const int watch = event.wd;
+        const auto found = std::find_if(states_.begin(), states_.end(),
+                                        [watch](const auto& known) { return known.first == watch; });
         const auto entry = parse_entry_name(name);
         if (found != states_.end() && entry) changes.arrived.emplace_back(found->second, *entry);
       }

@@ -1,6 +1,7 @@
 #pragma once
-// inotify on the queue of a run: which entries arrived in which state, which ledgers grew, whether the halt file appeared.
-// What the kernel drops (overflow) or never sees (another machine on a network file system) is made good by listing again.
+// inotify on the queue of a run: which entries arrived in which state, which ledgers grew, whether the halt
+// file appeared. What the kernel drops (overflow) or never sees (another machine on a network file system) is
+// made good by listing again.
 #include <cstdint>
 #include <set>
 #include <string>
@@ -16,7 +17,7 @@ struct QueueChanges {
   std::vector<std::pair<QueueState, EntryName>> arrived;  // in order
   std::set<std::string> ledgers;                          // writers
   bool halt = false;
-  bool overflow = false;                                  // list and read everything again
+  bool overflow = false;  // list and read everything again
   bool empty() const { return arrived.empty() && ledgers.empty() && !halt && !overflow; }
 };
 

@@ -26,23 +26,26 @@ Result<int> describe_resume(const Options& options, World& world, const QueueLay
     ARENA_ASSIGN(const QueueSnapshot snapshot, take_snapshot(world.disk, layout));
     counts = counts_of(snapshot);
   }
-  for (const PlannedTask& task : added) world.console.result(fmt::format("add   {:06} {}", task.index, task.name));
-  world.console.result(fmt::format("{}: {} pending, {} running, {} done, {} failed{}, {} added, on {} slots; nothing was changed",
-                                   layout.run_name(), counts.pending, counts.running, counts.done, counts.failed,
-                                   options.retry_failed ? " (to be tried again)" : "", added.size(), prepared.run.devices.size()));
+  for (const PlannedTask& task : added)
+    world.console.result(fmt::format("add   {:06} {}", task.index, task.name));
+  world.console.result(fmt::format(
+      "{}: {} pending, {} running, {} done, {} failed{}, {} added, on {} slots; nothing was changed",
+      layout.run_name(), counts.pending, counts.running, counts.done, counts.failed,
+      options.retry_failed ? " (to be tried again)" : "", added.size(), prepared.run.devices.size()));
   return kAllDone;
 }
 
-// A task whose configuration was broken when its descriptor was written: a new one, with the digest of what is there now.
-// Lost in between by a crash, it is made anew as any lost entry is.
-Status renew(FileSystem& disk, const QueueLayout& layout, const RunRecord& record, const QueueSnapshot& snapshot,
-             const PlannedTask& task) {
+// A task whose configuration was broken when its descriptor was written: a new one, with the digest of what
+// is there now. Lost in between by a crash, it is made anew as any lost entry is.
+Status renew(FileSystem& disk, const QueueLayout& layout, const RunRecord& record,
+             const QueueSnapshot& snapshot, const PlannedTask& task) {
   for (const auto& [state, entries] : snapshot.entries) {
     if (state != QueueState::pending && state != QueueState::failed) continue;
     for (const EntryName& entry : entries) {
       if (entry.index != task.index) continue;
       const Status removed = disk.remove(layout.entry(state, entry));
-      if (!removed) return removed.error().code == ErrorCode::not_found ? Status{} : removed;  // claimed meanwhile
+      if (!removed)
+        return removed.error().code == ErrorCode::not_found ? Status{} : removed;  // claimed meanwhile
       const auto made = regenerate(disk, layout, fresh_descriptor(record, layout, task));
       if (!made) return fail(made.error());
     }
@@ -50,18 +53,22 @@ Status renew(FileSystem& disk, const QueueLayout& layout, const RunRecord& recor
   return {};
 }
 
-// New tasks, repaired configurations or another number of attempts need a record of their own; workers read the newest one.
-Status record_changes(FileSystem& disk, const QueueLayout& layout, const PreparedResume& prepared, const StoredRecord& stored,
-                      bool has_queue) {
+// New tasks, repaired configurations or another number of attempts need a record of their own; workers read
+// the newest one.
+Status record_changes(FileSystem& disk, const QueueLayout& layout, const PreparedResume& prepared,
+                      const StoredRecord& stored, bool has_queue) {
   const PlanComparison& differences = prepared.differences;
   const RunRecord& record = prepared.run.record;
-  if (differences.added.empty() && differences.repaired.empty() && record.config.max_attempts == stored.record.config.max_attempts) {
+  if (differences.added.empty() && differences.repaired.empty() &&
+      record.config.max_attempts == stored.record.config.max_attempts) {
     return {};
   }
-  ARENA_TRY(publish(disk, layout.run_record(stored.number + 1), write_run_record(record), Sync::yes, Replace::no));
+  ARENA_TRY(
+      publish(disk, layout.run_record(stored.number + 1), write_run_record(record), Sync::yes, Replace::no));
   if (!has_queue) return {};
   // Those that are not there after a crash are made from the record by the next resume.
-  for (const PlannedTask& task : differences.added) ARENA_TRY(enqueue(disk, layout, fresh_descriptor(record, layout, task)));
+  for (const PlannedTask& task : differences.added)
+    ARENA_TRY(enqueue(disk, layout, fresh_descriptor(record, layout, task)));
   ARENA_ASSIGN(const QueueSnapshot snapshot, take_snapshot(disk, layout));
   for (const PlannedTask& task : differences.repaired) ARENA_TRY(renew(disk, layout, record, snapshot, task));
   return {};
@@ -82,7 +89,8 @@ Result<Session> reopen(const Options& options, World& world, const QueueLayout& 
   ARENA_ASSIGN(PreparedResume prepared, prepare_resume(options, world, stored.record));
   PreparedRun& run = prepared.run;
   for (const std::string& warning : run.warnings) world.console.error("warning: " + warning);
-  for (const PlannedTask& task : prepared.differences.added) world.console.line(fmt::format("added: {}", task.name));
+  for (const PlannedTask& task : prepared.differences.added)
+    world.console.line(fmt::format("added: {}", task.name));
   for (const PlannedTask& task : prepared.differences.repaired) {
     world.console.line(fmt::format("{}: its configuration can be used now, it runs", task.name));
   }
@@ -92,9 +100,11 @@ Result<Session> reopen(const Options& options, World& world, const QueueLayout& 
     ARENA_ASSIGN(lock, lock_run(layout));
   }
   if (run.devices.size() != stored.record.devices.size()) {
-    world.console.line(fmt::format("{} slots instead of {}", run.devices.size(), stored.record.devices.size()));
+    world.console.line(
+        fmt::format("{} slots instead of {}", run.devices.size(), stored.record.devices.size()));
   }
-  return Session{layout, std::move(run.record), std::move(*lock), std::move(run.devices), std::move(run.environment_names)};
+  return Session{layout, std::move(run.record), std::move(*lock), std::move(run.devices),
+                 std::move(run.environment_names)};
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "base/text.h"
 #include "coordinator/commands.h"
@@ -18,7 +18,8 @@ struct Place {
   EntryName name;
 };
 
-Result<Place> find_task(const std::string& task_name, const RunRecord& record, const QueueSnapshot& snapshot) {
+Result<Place> find_task(const std::string& task_name, const RunRecord& record,
+                        const QueueSnapshot& snapshot) {
   const auto planned = std::find_if(record.tasks.begin(), record.tasks.end(),
                                     [&](const PlannedTask& task) { return task.name == task_name; });
   if (planned == record.tasks.end()) {
@@ -45,11 +46,13 @@ Result<std::size_t> put_back(const Options& options, World& world, const QueueLa
   for (const std::string& name : options.names) {
     ARENA_ASSIGN(const Place place, find_task(name, stored.record, snapshot));
     if (place.state == QueueState::running) {
-      return fail(ErrorCode::refused, fmt::format("task '{}' is in running/: resume the run, or stop it first", name));
+      return fail(ErrorCode::refused,
+                  fmt::format("task '{}' is in running/: resume the run, or stop it first", name));
     }
     if (place.state == QueueState::pending) {
       world.console.line(fmt::format("{}: is pending already", name));
-    } else if (std::none_of(places.begin(), places.end(), [&](const Place& p) { return p.name.index == place.name.index; })) {
+    } else if (std::none_of(places.begin(), places.end(),
+                            [&](const Place& p) { return p.name.index == place.name.index; })) {
       places.push_back(place);
     }
   }

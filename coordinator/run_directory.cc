@@ -1,7 +1,7 @@
 #include "coordinator/run_directory.h"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "base/text.h"
 
@@ -21,7 +21,8 @@ bool is_folder(const fs::path& path) {
 Result<fs::path> absolute_path(const fs::path& path) {
   boost::system::error_code error;
   const fs::path whole = fs::weakly_canonical(fs::absolute(path), error);
-  if (error) return fail(ErrorCode::io, fmt::format("cannot resolve '{}': {}", path.string(), error.message()));
+  if (error)
+    return fail(ErrorCode::io, fmt::format("cannot resolve '{}': {}", path.string(), error.message()));
   return whole;
 }
 
@@ -43,23 +44,27 @@ std::optional<int> record_number(const std::string& name) {
 }  // namespace
 
 std::string workspace_directory_name(const RunConfig& config) {
-  return fmt::format("{}_{}_{}", config.workspace_directory_prefix, config.target_gpu_model, config.agent.template_name);
+  return fmt::format("{}_{}_{}", config.workspace_directory_prefix, config.target_gpu_model,
+                     config.agent.template_name);
 }
 
-Result<fs::path> create_run_directory(FileSystem& disk, const fs::path& workspace_root, const RunConfig& config,
-                                      const std::string& run_name, const std::string& suffix, WallTime now) {
+Result<fs::path> create_run_directory(FileSystem& disk, const fs::path& workspace_root,
+                                      const RunConfig& config, const std::string& run_name,
+                                      const std::string& suffix, WallTime now) {
   ARENA_ASSIGN(const fs::path root, absolute_path(workspace_root));
   const fs::path parent = root / workspace_directory_name(config);
   ARENA_TRY(make_directories(disk, parent));
   if (!run_name.empty()) return make_named(disk, parent, run_name);
   for (int second = 0; second < kSecondsTried; ++second) {
     const std::string stamp = format_run_timestamp(now + std::chrono::seconds(second));
-    // Timestamps name logs and workspaces too, so a run that differs only in its suffix counts as taken only by name.
+    // Timestamps name logs and workspaces too, so a run that differs only in its suffix counts as taken only
+    // by name.
     auto made = make_named(disk, parent, fmt::format("run_{}{}{}", stamp, suffix.empty() ? "" : "_", suffix));
     if (made || made.error().code != ErrorCode::exists) return made;
   }
-  return fail(ErrorCode::exists, fmt::format("cannot create a run directory in '{}': the names of the next {} s are taken",
-                                             parent.string(), kSecondsTried));
+  return fail(ErrorCode::exists,
+              fmt::format("cannot create a run directory in '{}': the names of the next {} s are taken",
+                          parent.string(), kSecondsTried));
 }
 
 Result<StoredRecord> read_newest_record(FileSystem& disk, const QueueLayout& layout) {
@@ -67,8 +72,10 @@ Result<StoredRecord> read_newest_record(FileSystem& disk, const QueueLayout& lay
   int newest = 0;
   for (const std::string& name : names) newest = std::max(newest, record_number(name).value_or(0));
   if (newest == 0) {
-    return fail(ErrorCode::invalid_input, fmt::format("'{}' has no run.yaml: it is no run of arena, or its coordinator died before "
-                                                  "anything was planned", layout.run_directory().string()));
+    return fail(ErrorCode::invalid_input,
+                fmt::format("'{}' has no run.yaml: it is no run of arena, or its coordinator died before "
+                            "anything was planned",
+                            layout.run_directory().string()));
   }
   const fs::path file = layout.run_record(newest);
   ARENA_ASSIGN(const std::string text, disk.read(file));
@@ -100,11 +107,14 @@ Result<fs::path> find_run(FileSystem& disk, const std::string& run, const fs::pa
   if (is_folder(run)) {
     ARENA_ASSIGN(fs::path directory, absolute_path(run));
     if (run_timestamp_of(directory.filename().string())) return directory;
-    return fail(ErrorCode::invalid_input, fmt::format("'{}' is no run directory: its name is not run_YYYYmmdd_HHMMSS[_suffix]", run));
+    return fail(ErrorCode::invalid_input,
+                fmt::format("'{}' is no run directory: its name is not run_YYYYmmdd_HHMMSS[_suffix]", run));
   }
-  if (run.find('/') != std::string::npos) return fail(ErrorCode::invalid_input, fmt::format("there is no run directory '{}'", run));
+  if (run.find('/') != std::string::npos)
+    return fail(ErrorCode::invalid_input, fmt::format("there is no run directory '{}'", run));
   if (!run_timestamp_of(run)) {
-    return fail(ErrorCode::invalid_input, fmt::format("there is no run '{}': runs are named run_YYYYmmdd_HHMMSS[_suffix]", run));
+    return fail(ErrorCode::invalid_input,
+                fmt::format("there is no run '{}': runs are named run_YYYYmmdd_HHMMSS[_suffix]", run));
   }
   ARENA_ASSIGN(const fs::path root, absolute_path(workspace_root));
   std::vector<fs::path> found;
@@ -117,16 +127,19 @@ Result<fs::path> find_run(FileSystem& disk, const std::string& run, const fs::pa
     return fail(ErrorCode::invalid_input, fmt::format("there is no run '{}' below '{}'", run, root.string()));
   }
   std::sort(found.begin(), found.end());
-  return fail(ErrorCode::invalid_input, fmt::format("'{}' is the name of several runs, give a path: {} and {}", run,
-                                                    found[0].string(), found[1].string()));
+  return fail(ErrorCode::invalid_input,
+              fmt::format("'{}' is the name of several runs, give a path: {} and {}", run, found[0].string(),
+                          found[1].string()));
 }
 
-Result<fs::path> find_newest_run(FileSystem& disk, const fs::path& workspace_root, std::vector<std::string>* warnings) {
+Result<fs::path> find_newest_run(FileSystem& disk, const fs::path& workspace_root,
+                                 std::vector<std::string>* warnings) {
   ARENA_ASSIGN(const std::vector<fs::path> runs, list_runs(disk, workspace_root));
   for (const fs::path& run : runs) {
     const auto record = read_newest_record(disk, QueueLayout(run));
     if (record) return run;
-    if (warnings != nullptr) warnings->push_back(fmt::format("passed over a broken run: {}", record.error().message));
+    if (warnings != nullptr)
+      warnings->push_back(fmt::format("passed over a broken run: {}", record.error().message));
   }
   ARENA_ASSIGN(const fs::path root, absolute_path(workspace_root));
   return fail(ErrorCode::invalid_input,

@@ -1,6 +1,7 @@
 #pragma once
-// Where runs live: <workspace root>/<prefix>_<gpu>_<agent>/run_<timestamp>[_suffix]. Creates new ones, finds old ones.
-// A created directory is this process's alone: mkdir decides between two coordinators of the same second.
+// Where runs live: <workspace root>/<prefix>_<gpu>_<agent>/run_<timestamp>[_suffix]. Creates new ones, finds
+// old ones. A created directory is this process's alone: mkdir decides between two coordinators of the same
+// second.
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,10 +19,11 @@ namespace arena {
 // <prefix>_<gpu>_<agent template>.
 std::string workspace_directory_name(const RunConfig& config);
 
-// Makes the directory (and its parents) and returns its absolute path. Without `run_name` the name comes from `now` and
-// `suffix`; when it is taken, from the next free second. A taken `run_name` is ErrorCode::exists.
-Result<fs::path> create_run_directory(FileSystem& disk, const fs::path& workspace_root, const RunConfig& config,
-                                      const std::string& run_name, const std::string& suffix, WallTime now);
+// Makes the directory (and its parents) and returns its absolute path. Without `run_name` the name comes from
+// `now` and `suffix`; when it is taken, from the next free second. A taken `run_name` is ErrorCode::exists.
+Result<fs::path> create_run_directory(FileSystem& disk, const fs::path& workspace_root,
+                                      const RunConfig& config, const std::string& run_name,
+                                      const std::string& suffix, WallTime now);
 
 // The newest record of a run (run.yaml, or the run.<n>.yaml with the highest n) and its number.
 struct StoredRecord {
@@ -38,6 +40,7 @@ Result<std::vector<fs::path>> list_runs(FileSystem& disk, const fs::path& worksp
 Result<fs::path> find_run(FileSystem& disk, const std::string& run, const fs::path& workspace_root);
 
 // The newest run that has a readable record; the broken ones passed over are named in *warnings.
-Result<fs::path> find_newest_run(FileSystem& disk, const fs::path& workspace_root, std::vector<std::string>* warnings);
+Result<fs::path> find_newest_run(FileSystem& disk, const fs::path& workspace_root,
+                                 std::vector<std::string>* warnings);
 
 }  // namespace arena

@@ -12,8 +12,15 @@ namespace {
 constexpr std::chrono::milliseconds kLeastRedraw{100};
 }  // namespace
 
-RunDisplay::RunDisplay(QueueLayout layout, const QueueSnapshot& snapshot, Clock& clock, Console& console, RunLog& log, bool json)
-    : layout_(layout), clock_(clock), console_(console), log_(log), json_(json), reader_(layout), started_(clock.now()) {
+RunDisplay::RunDisplay(QueueLayout layout, const QueueSnapshot& snapshot, Clock& clock, Console& console,
+                       RunLog& log, bool json)
+    : layout_(layout),
+      clock_(clock),
+      console_(console),
+      log_(log),
+      json_(json),
+      reader_(layout),
+      started_(clock.now()) {
   take(snapshot);
   at_start_ = counts_;
   reader_.skip_to_end();
@@ -61,8 +68,9 @@ void RunDisplay::show(const Event& event) {
 std::size_t RunDisplay::count_pending(FileSystem& disk) {
   const auto names = disk.list(layout_.state_directory(QueueState::pending));
   if (!names) return 0;
-  return static_cast<std::size_t>(
-      std::count_if(names->begin(), names->end(), [](const std::string& name) { return parse_entry_name(name).has_value(); }));
+  return static_cast<std::size_t>(std::count_if(names->begin(), names->end(), [](const std::string& name) {
+    return parse_entry_name(name).has_value();
+  }));
 }
 
 void RunDisplay::take(const QueueSnapshot& snapshot) {
@@ -75,10 +83,14 @@ void RunDisplay::take(const QueueSnapshot& snapshot) {
 
 std::int64_t& RunDisplay::count_of(QueueState state) {
   switch (state) {
-    case QueueState::pending: return counts_.pending;
-    case QueueState::running: return counts_.running;
-    case QueueState::done: return counts_.done;
-    case QueueState::failed: return counts_.failed;
+    case QueueState::pending:
+      return counts_.pending;
+    case QueueState::running:
+      return counts_.running;
+    case QueueState::done:
+      return counts_.done;
+    case QueueState::failed:
+      return counts_.failed;
   }
   ARENA_ASSERT(false);
 }
@@ -109,7 +121,8 @@ void RunDisplay::draw(std::vector<WorkerLine> workers) {
 
 QueueCounts counts_of(const QueueSnapshot& snapshot) {
   const auto count = [&](QueueState state) { return static_cast<std::int64_t>(snapshot.count(state)); };
-  return {count(QueueState::pending), count(QueueState::running), count(QueueState::done), count(QueueState::failed)};
+  return {count(QueueState::pending), count(QueueState::running), count(QueueState::done),
+          count(QueueState::failed)};
 }
 
 std::optional<WallTime> modification_time(const fs::path& file) {

@@ -1,6 +1,6 @@
 #pragma once
-// Turns what the queue shows (arrivals, ledger events) into counts, activities, console lines, log lines and the display.
-// Memory does not grow with events; one small state per task.
+// Turns what the queue shows (arrivals, ledger events) into counts, activities, console lines, log lines and
+// the display. Memory does not grow with events; one small state per task.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,7 +21,8 @@ namespace arena {
 class RunDisplay {
  public:
   // Events that are in the ledgers already are history and not shown again.
-  RunDisplay(QueueLayout layout, const QueueSnapshot& snapshot, Clock& clock, Console& console, RunLog& log, bool json);
+  RunDisplay(QueueLayout layout, const QueueSnapshot& snapshot, Clock& clock, Console& console, RunLog& log,
+             bool json);
 
   // A worker that was at work before: reads its ledger for what it is at.
   void follow(const std::string& worker_id);

@@ -2,8 +2,8 @@
 
 #include <sys/stat.h>
 
-#include <fstream>
 #include <fmt/format.h>
+#include <fstream>
 
 #include "base/text.h"
 
@@ -12,8 +12,10 @@ namespace arena {
 namespace {
 
 Error in_use(const QueueLayout& layout) {
-  return {ErrorCode::refused, fmt::format("run {} is in use by another arena-coord; nothing was changed (see arena-coord status {})",
-                                          layout.run_name(), layout.run_directory().string())};
+  return {
+      ErrorCode::refused,
+      fmt::format("run {} is in use by another arena-coord; nothing was changed (see arena-coord status {})",
+                  layout.run_name(), layout.run_directory().string())};
 }
 
 Result<FileLock> or_in_use(Result<FileLock> lock, const QueueLayout& layout) {
@@ -34,7 +36,8 @@ Result<FileLock> lock_unbuilt_run(const QueueLayout& layout) {
 bool is_run_locked(const QueueLayout& layout) {
   struct stat status {};
   if (::stat(layout.coordinator_lock().c_str(), &status) != 0) return false;
-  // "1: FLOCK  ADVISORY  WRITE 4711 08:01:131 0 EOF". Device numbers there and in stat differ on some file systems.
+  // "1: FLOCK  ADVISORY  WRITE 4711 08:01:131 0 EOF". Device numbers there and in stat differ on some file
+  // systems.
   std::ifstream locks("/proc/locks");
   const std::string inode = std::to_string(status.st_ino);
   for (std::string line; std::getline(locks, line);) {

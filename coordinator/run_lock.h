@@ -1,5 +1,6 @@
 #pragma once
-// Who may change a run: the one holder of .parallel/coordinator.lock. Taken before anything else is looked at.
+// Who may change a run: the one holder of .parallel/coordinator.lock. Taken before anything else is looked
+// at.
 #include "base/path.h"
 #include "base/result.h"
 #include "os/file_lock.h"
@@ -13,7 +14,8 @@ Result<FileLock> lock_run(const QueueLayout& layout);
 // Of a run whose queue is not built yet (its coordinator is at it, or died): the lock is on run.yaml.
 Result<FileLock> lock_unbuilt_run(const QueueLayout& layout);
 
-// Whether somebody holds the lock, found out without touching it: even a short hold could turn a real coordinator away.
+// Whether somebody holds the lock, found out without touching it: even a short hold could turn a real
+// coordinator away.
 bool is_run_locked(const QueueLayout& layout);
 
 }  // namespace arena

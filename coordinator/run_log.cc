@@ -36,7 +36,8 @@ Result<RunLog> RunLog::open(const fs::path& file) {
   auto formatter = std::make_unique<spdlog::pattern_formatter>();
   formatter->add_flag<LevelName>('N').set_pattern("%Y-%m-%d %H:%M:%S,%e - %N - %v");
   log.logger_->set_formatter(std::move(formatter));
-  log.logger_->set_error_handler([](const std::string&) {});  // a full disk is reported by the queue, not by each log line
+  log.logger_->set_error_handler(
+      [](const std::string&) {});  // a full disk is reported by the queue, not by each log line
   log.logger_->flush_on(spdlog::level::info);
   log.file_ = file;
   return log;

@@ -1,6 +1,6 @@
 #pragma once
-// The coordinator's log file below log_directory, in v0.2's name and line format. Every line is on disk when the call
-// returns, so that a killed coordinator leaves its last words.
+// The coordinator's log file below log_directory, in v0.2's name and line format. Every line is on disk when
+// the call returns, so that a killed coordinator leaves its last words.
 #include <memory>
 #include <string>
 #include <string_view>

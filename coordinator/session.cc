@@ -1,8 +1,8 @@
 #include "coordinator/session.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <set>
-#include <fmt/format.h>
 
 #include "coordinator/completion.h"
 #include "coordinator/descriptor_order.h"
@@ -21,13 +21,19 @@ namespace arena {
 
 namespace {
 
-// A queue that loses entries while it is worked on is put in order again this often before the rest is left to a person.
+// A queue that loses entries while it is worked on is put in order again this often before the rest is left
+// to a person.
 constexpr int kMostRounds = 3;
 
 class Coordinator {
  public:
   Coordinator(Session& session, const Options& options, World& world)
-      : layout_(session.layout), record_(session.record), session_(session), options_(options), world_(world), disk_(world.disk) {
+      : layout_(session.layout),
+        record_(session.record),
+        session_(session),
+        options_(options),
+        world_(world),
+        disk_(world.disk) {
     limits_.max_attempts = record_.config.max_attempts;
   }
 
@@ -35,10 +41,14 @@ class Coordinator {
     const std::string start = log_name_start(record_);
     const fs::path logs = log_directory_of(record_, layout_.run_directory());
     ARENA_ASSIGN(log_, RunLog::open(logs / (start + "_parallel_init.log")));
-    log_.info(fmt::format("coordinator of {} ({} tasks, {} slots)", layout_.run_name(), record_.tasks.size(), session_.devices.size()));
-    for (const SkippedTask& task : record_.skipped) log_.info(fmt::format("skipped {}: {}", task.name, task.reason));
+    log_.info(fmt::format("coordinator of {} ({} tasks, {} slots)", layout_.run_name(), record_.tasks.size(),
+                          session_.devices.size()));
+    for (const SkippedTask& task : record_.skipped)
+      log_.info(fmt::format("skipped {}: {}", task.name, task.reason));
     if (const std::string network = network_file_system_name(layout_.run_directory()); !network.empty()) {
-      warn(fmt::format("the run lies on {}: everything is slower there, and its locks are only as good as the server's", network));
+      warn(fmt::format(
+          "the run lies on {}: everything is slower there, and its locks are only as good as the server's",
+          network));
     }
     ARENA_TRY(clear_halt(disk_, layout_.halt_file()));
     TakeoverOrder order{record_.run_id, limits_, static_cast<std::int64_t>(session_.devices.size()), false};
@@ -68,7 +78,8 @@ class Coordinator {
     ARENA_ASSIGN(const QueueSnapshot snapshot, take_snapshot(disk_, layout_));
     ARENA_ASSIGN(const std::vector<UnprovenEntry> unproven, find_unproven(disk_, layout_, snapshot, record_));
     for (const UnprovenEntry& entry : unproven) {
-      warn(fmt::format("{} is not done after all: {}; it goes back to pending", entry.name.slug, entry.reason));
+      warn(fmt::format("{} is not done after all: {}; it goes back to pending", entry.name.slug,
+                       entry.reason));
       ARENA_TRY(put_back(QueueState::done, entry.name));
     }
     return {};
@@ -79,7 +90,8 @@ class Coordinator {
     const auto failed = snapshot.entries.find(QueueState::failed);
     if (failed == snapshot.entries.end()) return {};
     for (const EntryName& entry : failed->second) ARENA_TRY(put_back(QueueState::failed, entry));
-    if (!failed->second.empty()) say(fmt::format("{} failed tasks go back to pending", failed->second.size()));
+    if (!failed->second.empty())
+      say(fmt::format("{} failed tasks go back to pending", failed->second.size()));
     return {};
   }
 
@@ -98,10 +110,12 @@ class Coordinator {
     const std::set<std::int64_t> missing(check.missing.begin(), check.missing.end());
     for (const PlannedTask& task : record_.tasks) {
       if (!missing.contains(task.index)) continue;
-      ARENA_ASSIGN(const Regenerated outcome, regenerate(disk_, layout_, fresh_descriptor(record_, layout_, task)));
+      ARENA_ASSIGN(const Regenerated outcome,
+                   regenerate(disk_, layout_, fresh_descriptor(record_, layout_, task)));
       warn(fmt::format("{}: {}", task.name,
-                       outcome == Regenerated::enqueued ? "its entry was lost or unreadable, made anew from the plan"
-                                                        : "its entry was unreadable too often: failed"));
+                       outcome == Regenerated::enqueued
+                           ? "its entry was lost or unreadable, made anew from the plan"
+                           : "its entry was unreadable too often: failed"));
     }
     return {};
   }
@@ -121,8 +135,9 @@ class Coordinator {
   }
 
   SupervisorOrder make_order(std::vector<AdoptedWorker> adopted, QueueSnapshot snapshot) const {
-    SupervisorOrder order{layout_, record_.run_id, limits_, session_.devices, {}, std::move(adopted), options_.halt,
-                          std::move(snapshot), options_.json};
+    SupervisorOrder order{layout_,      record_.run_id,     limits_,       session_.devices,
+                          {},           std::move(adopted), options_.halt, std::move(snapshot),
+                          options_.json};
     return order;
   }
 
@@ -137,13 +152,16 @@ class Coordinator {
     ARENA_TRY(write_summary());
     ARENA_ASSIGN(const RunStatus status, read_status(disk_, layout_.run_directory()));
     const QueueCounts& counts = status.counts;
-    const std::int64_t unfinished = static_cast<std::int64_t>(record_.tasks.size()) - counts.done - counts.failed;
+    const std::int64_t unfinished =
+        static_cast<std::int64_t>(record_.tasks.size()) - counts.done - counts.failed;
     log_.info(fmt::format("{} done, {} failed, {} unfinished", counts.done, counts.failed, unfinished));
     if (options_.json) world_.console.result(status_json(status));
-    if (unfinished > 0) tell(fmt::format("{} of {} tasks are left; go on with: {}", unfinished, record_.tasks.size(),
-                                         resume_command(layout_.run_directory())));
-    if (unfinished == 0 && counts.failed > 0) tell(fmt::format("{} tasks failed; try them again with: {}", counts.failed,
-                                                               resume_command(layout_.run_directory(), {"--retry-failed"})));
+    if (unfinished > 0)
+      tell(fmt::format("{} of {} tasks are left; go on with: {}", unfinished, record_.tasks.size(),
+                       resume_command(layout_.run_directory())));
+    if (unfinished == 0 && counts.failed > 0)
+      tell(fmt::format("{} tasks failed; try them again with: {}", counts.failed,
+                       resume_command(layout_.run_directory(), {"--retry-failed"})));
     if (outcome.signal != 0) return 128 + outcome.signal;
     return unfinished > 0 || counts.failed > 0 ? kUnfinished : kAllDone;
   }

@@ -1,7 +1,7 @@
 #pragma once
-// One coordinator at work on one run, from a built queue under its lock to the summary: takes over what an earlier one
-// left, puts the queue in order, supervises workers, writes the reports. Starting and resuming differ only in what comes
-// before.
+// One coordinator at work on one run, from a built queue under its lock to the summary: takes over what an
+// earlier one left, puts the queue in order, supervises workers, writes the reports. Starting and resuming
+// differ only in what comes before.
 #include <string>
 #include <vector>
 

@@ -8,10 +8,14 @@ SlotEvent exit_event(const std::optional<ProcessEnd>& end) {
   if (exited == nullptr) return SlotEvent::exited_badly;
   switch (exited->code) {
     case 0:
-    case 1: return SlotEvent::exited_done;
-    case 2: return SlotEvent::exited_unusable;
-    case 3: return SlotEvent::exited_halted;
-    default: return SlotEvent::exited_badly;
+    case 1:
+      return SlotEvent::exited_done;
+    case 2:
+      return SlotEvent::exited_unusable;
+    case 3:
+      return SlotEvent::exited_halted;
+    default:
+      return SlotEvent::exited_badly;
   }
 }
 

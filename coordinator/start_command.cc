@@ -23,8 +23,9 @@ std::string random_run_id() {
 void print_plan(const PreparedRun& run, const Options& options, Console& console) {
   if (options.json) return console.result(format_plan_json(run.plan));
   console.result(format_plan(run.plan));
-  console.result(fmt::format("agent {}, target {}, {} slots; nothing was created", run.record.config.agent.template_name,
-                             run.record.config.target_gpu_model, run.devices.size()));
+  console.result(fmt::format("agent {}, target {}, {} slots; nothing was created",
+                             run.record.config.agent.template_name, run.record.config.target_gpu_model,
+                             run.devices.size()));
 }
 
 void print_warnings(const PreparedRun& run, const Options& options, Console& console) {
@@ -41,8 +42,9 @@ void print_warnings(const PreparedRun& run, const Options& options, Console& con
 Result<Session> create_run(PreparedRun run, const Options& options, World& world) {
   RunRecord& record = run.record;
   const WallTime now = world.clock.now();
-  ARENA_ASSIGN(const fs::path directory, create_run_directory(world.disk, options.workspace_root, record.config, options.run_name,
-                                                              options.run_suffix, now));
+  ARENA_ASSIGN(const fs::path directory,
+               create_run_directory(world.disk, options.workspace_root, record.config, options.run_name,
+                                    options.run_suffix, now));
   const QueueLayout layout(directory);
   step("run.created");
   record.run_id = random_run_id();
@@ -54,7 +56,8 @@ Result<Session> create_run(PreparedRun run, const Options& options, World& world
   ARENA_ASSIGN(const FileLock building, lock_unbuilt_run(layout));
   ARENA_TRY(build_queue(world.disk, layout, fresh_descriptors(record, layout)));
   ARENA_ASSIGN(FileLock lock, lock_run(layout));
-  return Session{layout, std::move(record), std::move(lock), std::move(run.devices), std::move(run.environment_names)};
+  return Session{layout, std::move(record), std::move(lock), std::move(run.devices),
+                 std::move(run.environment_names)};
 }
 
 }  // namespace
@@ -68,11 +71,13 @@ int start_run(const Options& options, World& world) {
     return kAllDone;
   }
   if (run->record.tasks.empty()) {
-    return report_error({ErrorCode::invalid_input, "no task is left to run: all selected ones are skipped (--dry-run tells why)"},
+    return report_error({ErrorCode::invalid_input,
+                         "no task is left to run: all selected ones are skipped (--dry-run tells why)"},
                         world.console);
   }
   if (!run->record.skipped.empty()) {
-    world.console.error(fmt::format("warning: {} tasks are skipped (--dry-run tells why)", run->record.skipped.size()));
+    world.console.error(
+        fmt::format("warning: {} tasks are skipped (--dry-run tells why)", run->record.skipped.size()));
   }
   auto session = create_run(std::move(*run), options, world);
   if (!session) return report_error(session.error(), world.console);

@@ -1,7 +1,7 @@
 #include "coordinator/status.h"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
@@ -33,13 +33,15 @@ std::vector<LiveWorker> live_workers(FileSystem& disk, const QueueLayout& layout
     EventReader reader(layout);
     for (const Event& event : reader.read_new(seen.id)) board.apply(event);
     seen.activity = board.of(seen.id);
-    if (!seen.activity.log.empty()) seen.last_output = modification_time(fs::absolute(seen.activity.log, layout.run_directory()));
+    if (!seen.activity.log.empty())
+      seen.last_output = modification_time(fs::absolute(seen.activity.log, layout.run_directory()));
     live.push_back(std::move(seen));
   }
   return live;
 }
 
-std::vector<FailedTask> failed_tasks(FileSystem& disk, const QueueLayout& layout, const QueueSnapshot& snapshot) {
+std::vector<FailedTask> failed_tasks(FileSystem& disk, const QueueLayout& layout,
+                                     const QueueSnapshot& snapshot) {
   std::vector<FailedTask> failed;
   const auto entries = snapshot.entries.find(QueueState::failed);
   if (entries == snapshot.entries.end()) return failed;
@@ -50,7 +52,8 @@ std::vector<FailedTask> failed_tasks(FileSystem& disk, const QueueLayout& layout
     if (!descriptor) {
       failed.push_back({entry.slug, "unreadable", descriptor.error().message});
     } else {
-      failed.push_back({descriptor->task_name, descriptor->cause ? std::string(name_of(*descriptor->cause)) : "unknown",
+      failed.push_back({descriptor->task_name,
+                        descriptor->cause ? std::string(name_of(*descriptor->cause)) : "unknown",
                         descriptor->cause_message});
     }
   }
@@ -60,7 +63,8 @@ std::vector<FailedTask> failed_tasks(FileSystem& disk, const QueueLayout& layout
 std::int64_t count_corrupt(FileSystem& disk, const QueueLayout& layout) {
   const auto names = disk.list(layout.corrupt_directory());
   if (!names) return 0;
-  return std::count_if(names->begin(), names->end(), [](const std::string& name) { return parse_corrupt_name(name).has_value(); });
+  return std::count_if(names->begin(), names->end(),
+                       [](const std::string& name) { return parse_corrupt_name(name).has_value(); });
 }
 
 }  // namespace
@@ -86,9 +90,12 @@ Result<RunStatus> read_status(FileSystem& disk, const fs::path& run_directory) {
 std::string state_phrase(const RunStatus& status) {
   const QueueCounts& counts = status.counts;
   if (!status.has_queue) return "being created, or its coordinator died at it";
-  const std::string workers = fmt::format("{} worker{}", status.workers.size(), status.workers.size() == 1 ? "" : "s");
-  if (status.coordinator) return status.halt ? fmt::format("ending, {}", workers) : fmt::format("running, {}", workers);
-  if (!status.workers.empty()) return fmt::format("{} at work without a coordinator (a resume adopts them)", workers);
+  const std::string workers =
+      fmt::format("{} worker{}", status.workers.size(), status.workers.size() == 1 ? "" : "s");
+  if (status.coordinator)
+    return status.halt ? fmt::format("ending, {}", workers) : fmt::format("running, {}", workers);
+  if (!status.workers.empty())
+    return fmt::format("{} at work without a coordinator (a resume adopts them)", workers);
   if (counts.pending + counts.running > 0) return "stopped";
   return counts.failed > 0 ? "ended, some tasks failed" : "all done";
 }
@@ -97,28 +104,37 @@ std::vector<std::string> status_lines(const RunStatus& status, WallTime now) {
   const QueueCounts& counts = status.counts;
   std::vector<std::string> lines;
   lines.push_back(fmt::format("run     {}", status.run_directory.string()));
-  lines.push_back(fmt::format("what    agent {}, target {}, {} tasks{}", status.record.config.agent.template_name,
-                              status.record.config.target_gpu_model, status.record.tasks.size(),
-                              status.record.skipped.empty() ? "" : fmt::format(", {} skipped", status.record.skipped.size())));
+  lines.push_back(fmt::format(
+      "what    agent {}, target {}, {} tasks{}", status.record.config.agent.template_name,
+      status.record.config.target_gpu_model, status.record.tasks.size(),
+      status.record.skipped.empty() ? "" : fmt::format(", {} skipped", status.record.skipped.size())));
   lines.push_back("state   " + state_phrase(status));
-  lines.push_back(fmt::format("tasks   {} done, {} failed, {} running, {} pending", counts.done, counts.failed, counts.running,
-                              counts.pending));
-  if (status.corrupt > 0) lines.push_back(fmt::format("corrupt {} unreadable entries set aside", status.corrupt));
-  if (status.halt) lines.push_back(fmt::format("halt    {} by {}: {}", status.halt->cause, status.halt->by, status.halt->message));
+  lines.push_back(fmt::format("tasks   {} done, {} failed, {} running, {} pending", counts.done,
+                              counts.failed, counts.running, counts.pending));
+  if (status.corrupt > 0)
+    lines.push_back(fmt::format("corrupt {} unreadable entries set aside", status.corrupt));
+  if (status.halt)
+    lines.push_back(
+        fmt::format("halt    {} by {}: {}", status.halt->cause, status.halt->by, status.halt->message));
   for (const LiveWorker& worker : status.workers) {
     const WorkerActivity& activity = worker.activity;
     std::string line = fmt::format("worker  {} (pid {}, {})", worker.id, worker.pid, worker.device);
     if (!activity.task.empty()) line += fmt::format(": {} {}", activity.task, activity.phase);
     using std::chrono::duration_cast, std::chrono::seconds;
-    if (activity.task_since) line += fmt::format(", {}", format_duration(duration_cast<seconds>(now - *activity.task_since)));
-    if (worker.last_output) line += fmt::format(", output {} ago", format_duration(duration_cast<seconds>(now - *worker.last_output)));
+    if (activity.task_since)
+      line += fmt::format(", {}", format_duration(duration_cast<seconds>(now - *activity.task_since)));
+    if (worker.last_output)
+      line +=
+          fmt::format(", output {} ago", format_duration(duration_cast<seconds>(now - *worker.last_output)));
     lines.push_back(std::move(line));
   }
   for (std::size_t i = 0; i < std::min(status.failed.size(), kFailedShown); ++i) {
     const FailedTask& task = status.failed[i];
-    lines.push_back(fmt::format("failed  {}: {}{}{}", task.name, task.cause, task.message.empty() ? "" : ": ", task.message));
+    lines.push_back(fmt::format("failed  {}: {}{}{}", task.name, task.cause, task.message.empty() ? "" : ": ",
+                                task.message));
   }
-  if (status.failed.size() > kFailedShown) lines.push_back(fmt::format("failed  and {} more", status.failed.size() - kFailedShown));
+  if (status.failed.size() > kFailedShown)
+    lines.push_back(fmt::format("failed  and {} more", status.failed.size() - kFailedShown));
   if (!status.coordinator && (counts.pending + counts.running > 0 || !status.has_queue)) {
     lines.push_back("resume  " + resume_command(status.run_directory));
   } else if (!status.coordinator && counts.failed > 0) {
@@ -136,8 +152,9 @@ std::string status_json(const RunStatus& status) {
   json["agent"] = status.record.config.agent.template_name;
   json["target_gpu_model"] = status.record.config.target_gpu_model;
   json["coordinator"] = status.coordinator;
-  json["counts"] = {{"total", status.record.tasks.size()}, {"pending", status.counts.pending}, {"running", status.counts.running},
-                    {"done", status.counts.done}, {"failed", status.counts.failed}, {"corrupt", status.corrupt},
+  json["counts"] = {{"total", status.record.tasks.size()},    {"pending", status.counts.pending},
+                    {"running", status.counts.running},       {"done", status.counts.done},
+                    {"failed", status.counts.failed},         {"corrupt", status.corrupt},
                     {"skipped", status.record.skipped.size()}};
   json["workers"] = Json::array();
   for (const LiveWorker& worker : status.workers) {
@@ -156,7 +173,9 @@ std::string status_json(const RunStatus& status) {
     json["failed"].push_back({{"task", task.name}, {"cause", task.cause}, {"message", task.message}});
   }
   json["halt"] = nullptr;
-  if (status.halt) json["halt"] = {{"by", status.halt->by}, {"cause", status.halt->cause}, {"message", status.halt->message}};
+  if (status.halt)
+    json["halt"] = {
+        {"by", status.halt->by}, {"cause", status.halt->cause}, {"message", status.halt->message}};
   if (!status.coordinator && status.counts.pending + status.counts.running > 0) {
     json["resume_command"] = resume_command(status.run_directory);
   }

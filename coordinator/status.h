@@ -29,7 +29,7 @@ struct LiveWorker {
 struct RunStatus {
   fs::path run_directory;
   RunRecord record;
-  bool has_queue = false;       // not yet when its coordinator died while building it
+  bool has_queue = false;  // not yet when its coordinator died while building it
   QueueCounts counts;
   std::int64_t corrupt = 0;
   std::vector<FailedTask> failed;

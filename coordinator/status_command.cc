@@ -16,7 +16,8 @@ void show_once(const RunStatus& status, const Options& options, World& world) {
 }
 
 std::vector<std::string> fitted(std::vector<std::string> lines, const Console& console) {
-  const std::size_t width = static_cast<std::size_t>(console.width()), height = static_cast<std::size_t>(console.height());
+  const std::size_t width = static_cast<std::size_t>(console.width()),
+                    height = static_cast<std::size_t>(console.height());
   for (std::string& line : lines) line = line.substr(0, width);
   if (lines.size() + 1 > height && height > 1) lines.resize(height - 1);
   return lines;

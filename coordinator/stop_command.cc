@@ -69,15 +69,16 @@ int stop_run(const Options& options, World& world) {
   }
   if (!options.now) {
     const auto busy = status->counts.running;
-    world.console.result(fmt::format("{} ends when its running task{} finished ({}); --now does not wait", layout.run_name(),
-                                     busy == 1 ? " has" : "s have", busy));
+    world.console.result(fmt::format("{} ends when its running task{} finished ({}); --now does not wait",
+                                     layout.run_name(), busy == 1 ? " has" : "s have", busy));
     return kAllDone;
   }
   if (const Status ended = end_run(world, layout); !ended) return report_error(ended.error(), world.console);
   status = read_status(world.disk, *run);
   if (!status) return report_error(status.error(), world.console);
-  world.console.result(fmt::format("{} is stopped: {} done, {} failed, {} pending; no process of it is left", layout.run_name(),
-                                   status->counts.done, status->counts.failed, status->counts.pending));
+  world.console.result(fmt::format("{} is stopped: {} done, {} failed, {} pending; no process of it is left",
+                                   layout.run_name(), status->counts.done, status->counts.failed,
+                                   status->counts.pending));
   if (status->counts.pending > 0) world.console.result("resume with: " + resume_command(*run));
   return kAllDone;
 }

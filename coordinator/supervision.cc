@@ -24,7 +24,8 @@ SlotStep go(SlotRecord slot, State state, std::vector<Action> actions = {}) {
   return {slot, std::move(actions)};
 }
 
-// One more death: 1 s, 2 s, 4 s, … up to the limit, then the end of it. A launch that failed left nothing to recover.
+// One more death: 1 s, 2 s, 4 s, … up to the limit, then the end of it. A launch that failed left nothing to
+// recover.
 SlotStep die(SlotRecord slot, SteadyTime now, std::vector<Action> actions) {
   ++slot.deaths;
   if (slot.deaths >= kMostDeaths) {
@@ -117,10 +118,13 @@ SlotStep when_leaving(SlotRecord slot, Event event, SteadyTime now) {
     return go(slot, State::ended, {Action::cancel_timer});
   }
   // A launch that was under way when the slot was told to stop.
-  if (event == Event::launched && slot.state == State::stopping) return go(slot, State::stopping, {Action::send_term});
-  if (event == Event::launched && slot.state == State::killing) return go(slot, State::killing, {Action::send_kill});
+  if (event == Event::launched && slot.state == State::stopping)
+    return go(slot, State::stopping, {Action::send_term});
+  if (event == Event::launched && slot.state == State::killing)
+    return go(slot, State::killing, {Action::send_kill});
   if (event == Event::stop_now && slot.state == State::draining) return stop(slot, now);
-  if (event == Event::timer && slot.state == State::stopping) return go(slot, State::killing, {Action::send_kill});
+  if (event == Event::timer && slot.state == State::stopping)
+    return go(slot, State::killing, {Action::send_kill});
   return stay(slot);
 }
 
@@ -128,58 +132,89 @@ SlotStep when_leaving(SlotRecord slot, Event event, SteadyTime now) {
 
 SlotStep next_step(SlotRecord slot, SlotEvent event, SteadyTime now) {
   switch (slot.state) {
-    case State::idle: return when_idle(slot, event, now);
-    case State::backing_off: return when_backing_off(slot, event);
-    case State::starting: return when_starting(slot, event, now);
+    case State::idle:
+      return when_idle(slot, event, now);
+    case State::backing_off:
+      return when_backing_off(slot, event);
+    case State::starting:
+      return when_starting(slot, event, now);
     case State::running:
-    case State::adopted: return when_working(slot, event, now);
+    case State::adopted:
+      return when_working(slot, event, now);
     case State::draining:
     case State::stopping:
-    case State::killing: return when_leaving(slot, event, now);
+    case State::killing:
+      return when_leaving(slot, event, now);
     case State::given_up:
-    case State::ended: return stay(slot);
+    case State::ended:
+      return stay(slot);
   }
   ARENA_ASSERT(false);
 }
 
 bool has_worker(SlotState state) {
-  return state == State::starting || state == State::running || state == State::adopted || state == State::draining ||
-         state == State::stopping || state == State::killing;
+  return state == State::starting || state == State::running || state == State::adopted ||
+         state == State::draining || state == State::stopping || state == State::killing;
 }
 
-bool is_quiet(SlotState state) { return state == State::idle || state == State::given_up || state == State::ended; }
+bool is_quiet(SlotState state) {
+  return state == State::idle || state == State::given_up || state == State::ended;
+}
 
 std::string_view name_of(SlotState state) {
   switch (state) {
-    case State::idle: return "idle";
-    case State::starting: return "starting";
-    case State::running: return "running";
-    case State::adopted: return "adopted";
-    case State::draining: return "draining";
-    case State::stopping: return "stopping";
-    case State::killing: return "killing";
-    case State::backing_off: return "backing_off";
-    case State::given_up: return "given_up";
-    case State::ended: return "ended";
+    case State::idle:
+      return "idle";
+    case State::starting:
+      return "starting";
+    case State::running:
+      return "running";
+    case State::adopted:
+      return "adopted";
+    case State::draining:
+      return "draining";
+    case State::stopping:
+      return "stopping";
+    case State::killing:
+      return "killing";
+    case State::backing_off:
+      return "backing_off";
+    case State::given_up:
+      return "given_up";
+    case State::ended:
+      return "ended";
   }
   ARENA_ASSERT(false);
 }
 
 std::string_view name_of(SlotEvent event) {
   switch (event) {
-    case Event::work_left: return "work_left";
-    case Event::work_gone: return "work_gone";
-    case Event::launched: return "launched";
-    case Event::launch_failed: return "launch_failed";
-    case Event::exited_done: return "exited_done";
-    case Event::exited_unusable: return "exited_unusable";
-    case Event::exited_halted: return "exited_halted";
-    case Event::exited_badly: return "exited_badly";
-    case Event::exited_unknown: return "exited_unknown";
-    case Event::task_finished: return "task_finished";
-    case Event::drain: return "drain";
-    case Event::stop_now: return "stop_now";
-    case Event::timer: return "timer";
+    case Event::work_left:
+      return "work_left";
+    case Event::work_gone:
+      return "work_gone";
+    case Event::launched:
+      return "launched";
+    case Event::launch_failed:
+      return "launch_failed";
+    case Event::exited_done:
+      return "exited_done";
+    case Event::exited_unusable:
+      return "exited_unusable";
+    case Event::exited_halted:
+      return "exited_halted";
+    case Event::exited_badly:
+      return "exited_badly";
+    case Event::exited_unknown:
+      return "exited_unknown";
+    case Event::task_finished:
+      return "task_finished";
+    case Event::drain:
+      return "drain";
+    case Event::stop_now:
+      return "stop_now";
+    case Event::timer:
+      return "timer";
   }
   ARENA_ASSERT(false);
 }

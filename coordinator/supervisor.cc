@@ -2,10 +2,10 @@
 
 #include <unistd.h>
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
-#include <fmt/format.h>
 
 #include "coordinator/queue_watch.h"
 #include "coordinator/run_display.h"
@@ -20,11 +20,19 @@ using boost::system::error_code;
 
 class Supervisor {
  public:
-  Supervisor(SupervisorOrder& order, FileSystem& disk, Clock& clock, WorkerLauncher& launcher, Console& console, RunLog& log,
-             QueueWatch watch)
-      : order_(order), disk_(disk), clock_(clock), launcher_(launcher), log_(log), console_(console), watch_(std::move(watch)),
+  Supervisor(SupervisorOrder& order, FileSystem& disk, Clock& clock, WorkerLauncher& launcher,
+             Console& console, RunLog& log, QueueWatch watch)
+      : order_(order),
+        disk_(disk),
+        clock_(clock),
+        launcher_(launcher),
+        log_(log),
+        console_(console),
+        watch_(std::move(watch)),
         display_(order.layout, order.snapshot, clock, console, log, order.json),
-        signals_(io_, SIGINT, SIGTERM, SIGHUP), watch_stream_(io_), tick_(io_) {}
+        signals_(io_, SIGINT, SIGTERM, SIGHUP),
+        watch_stream_(io_),
+        tick_(io_) {}
 
   SupervisorOutcome run() {
     add_slots();
@@ -76,8 +84,10 @@ class Supervisor {
     }
     if (outcome_.signal == 0) {
       outcome_.signal = number;
-      const auto busy = std::count_if(slots_.begin(), slots_.end(), [](const auto& slot) { return has_worker(slot->record.state); });
-      say(fmt::format("ending: {} worker{} may finish the running task; once more stops them at once", busy, busy == 1 ? "" : "s"));
+      const auto busy = std::count_if(slots_.begin(), slots_.end(),
+                                      [](const auto& slot) { return has_worker(slot->record.state); });
+      say(fmt::format("ending: {} worker{} may finish the running task; once more stops them at once", busy,
+                      busy == 1 ? "" : "s"));
       drain("drain", number == SIGINT ? "interrupted" : "terminated");
     } else if (!stopping_) {
       say("stopping now: running tasks go back to pending");
@@ -92,8 +102,9 @@ class Supervisor {
       const QueueChanges changes = watch_.take();
       absorb(changes);
       // A free slot matters again only when a task came back.
-      const bool came_back = std::any_of(changes.arrived.begin(), changes.arrived.end(),
-                                         [](const auto& arrival) { return arrival.first == QueueState::pending; });
+      const bool came_back =
+          std::any_of(changes.arrived.begin(), changes.arrived.end(),
+                      [](const auto& arrival) { return arrival.first == QueueState::pending; });
       if (came_back || changes.overflow || outcome_.halt) settle();
       wait_for_changes();
     });
@@ -110,8 +121,8 @@ class Supervisor {
 
   void absorb(const QueueChanges& changes) {
     for (const Event& event : display_.absorb(changes, disk_)) {
-      if (event.kind != "end" || (event.cause != "completed" && event.cause != "task_error" && event.cause != "agent_error" &&
-                                  event.cause != "timed_out")) {
+      if (event.kind != "end" || (event.cause != "completed" && event.cause != "task_error" &&
+                                  event.cause != "agent_error" && event.cause != "timed_out")) {
         continue;
       }
       for (const auto& slot : slots_) {
@@ -120,7 +131,8 @@ class Supervisor {
     }
     if (changes.halt) notice_halt();
     if (order_.halt && display_.new_failures() >= order_.halt->failures && !outcome_.halt) {
-      say(fmt::format("{} tasks have failed: {}", display_.new_failures(), order_.halt->now ? "stopping now" : "ending"));
+      say(fmt::format("{} tasks have failed: {}", display_.new_failures(),
+                      order_.halt->now ? "stopping now" : "ending"));
       drain("failures", fmt::format("{} tasks have failed", display_.new_failures()));
       if (order_.halt->now) stop_now();
     }
@@ -132,7 +144,8 @@ class Supervisor {
     if (outcome_.halt) return;
     const auto halt = read_halt(disk_, order_.layout.halt_file());
     if (!halt || !*halt) return;
-    say(fmt::format("no further tasks are claimed ({} by {}): {}", (*halt)->cause, (*halt)->by, (*halt)->message));
+    say(fmt::format("no further tasks are claimed ({} by {}): {}", (*halt)->cause, (*halt)->by,
+                    (*halt)->message));
     outcome_.halt = **halt;
     feed_all(SlotEvent::drain);
   }
@@ -167,11 +180,17 @@ class Supervisor {
 
   void perform(Slot& slot, SlotAction action) {
     switch (action) {
-      case SlotAction::launch: return launch_worker(slot);
-      case SlotAction::recover: return recover_entries(slot);
-      case SlotAction::send_term: return send(slot, SIGTERM);
-      case SlotAction::send_kill: return send(slot, SIGKILL);
-      case SlotAction::cancel_timer: slot.timer.cancel(); return;
+      case SlotAction::launch:
+        return launch_worker(slot);
+      case SlotAction::recover:
+        return recover_entries(slot);
+      case SlotAction::send_term:
+        return send(slot, SIGTERM);
+      case SlotAction::send_kill:
+        return send(slot, SIGKILL);
+      case SlotAction::cancel_timer:
+        slot.timer.cancel();
+        return;
       case SlotAction::start_timer:
         slot.timer.expires_at(slot.record.not_before);
         slot.timer.async_wait([this, &slot](const error_code& error) {
@@ -204,18 +223,20 @@ class Supervisor {
   void watch_exit(Slot& slot, LaunchedProcess process) {
     slot.process.emplace(std::move(process));
     slot.exit_watch.assign(::dup(slot.process->pidfd()));
-    slot.exit_watch.async_wait(asio::posix::stream_descriptor::wait_read, [this, &slot](const error_code& error) {
-      if (error) return;
-      slot.exit_watch.close();
-      on_exit(slot);
-    });
+    slot.exit_watch.async_wait(asio::posix::stream_descriptor::wait_read,
+                               [this, &slot](const error_code& error) {
+                                 if (error) return;
+                                 slot.exit_watch.close();
+                                 on_exit(slot);
+                               });
   }
 
   void on_exit(Slot& slot) {
     const std::optional<ProcessEnd> end = slot.process->reap();
     slot.process.reset();
     slot.exit_text = describe_exit(end);
-    // Its last words first: a task it finished is no death in a row, and a halt it asked for explains its exit.
+    // Its last words first: a task it finished is no death in a row, and a halt it asked for explains its
+    // exit.
     QueueChanges changes = watch_.take();
     changes.ledgers.insert(slot.worker_id);
     changes.halt = true;
@@ -230,32 +251,41 @@ class Supervisor {
     if (!sent) log_.warning(sent.error().message);
   }
 
-  // Nothing of the worker may be alive when its entries go back, so the sweep comes first, and its lock goes last.
+  // Nothing of the worker may be alive when its entries go back, so the sweep comes first, and its lock goes
+  // last.
   void recover_entries(Slot& slot) {
     const std::string& id = slot.worker_id;
-    Event event{format_utc(clock_.now()), "worker_exit", "coordinator", "", 0, "", "", slot.exit_text, {{"worker", id}}};
-    if (const Status written = append_event(disk_, order_.layout, event); !written) log_.warning(written.error().message);
+    Event event{format_utc(clock_.now()), "worker_exit",   "coordinator", "", 0, "", "",
+                slot.exit_text,           {{"worker", id}}};
+    if (const Status written = append_event(disk_, order_.layout, event); !written)
+      log_.warning(written.error().message);
     display_.absorb(QueueChanges{{}, {event.writer}, false, false}, disk_);
     display_.worker_left(id);
     const auto swept = sweep_worker(order_.run_id, id);
-    if (!swept) return problem(fmt::format("worker {}: {}; its task stays in running/", id, swept.error().message));
+    if (!swept)
+      return problem(fmt::format("worker {}: {}; its task stays in running/", id, swept.error().message));
     if (*swept > 0) log_.warning(fmt::format("worker {} left {} processes, killed", id, *swept));
     const auto report = recover(disk_, clock_, order_.layout, order_.limits, order_.run_id,
                                 [this](const std::string& owner) { return is_alive(owner); });
-    if (!report) return problem(fmt::format("cannot recover the tasks of worker {}: {}", id, report.error().message));
+    if (!report)
+      return problem(fmt::format("cannot recover the tasks of worker {}: {}", id, report.error().message));
     for (const std::string& warning : report->warnings) problem(warning);
-    if (const Status retired = retire_worker(disk_, order_.layout, id); !retired) log_.warning(retired.error().message);
+    if (const Status retired = retire_worker(disk_, order_.layout, id); !retired)
+      log_.warning(retired.error().message);
   }
 
   bool is_alive(const std::string& worker_id) const {
-    return std::any_of(slots_.begin(), slots_.end(),
-                       [&](const auto& slot) { return slot->process.has_value() && slot->worker_id == worker_id; });
+    return std::any_of(slots_.begin(), slots_.end(), [&](const auto& slot) {
+      return slot->process.has_value() && slot->worker_id == worker_id;
+    });
   }
 
-  // Pending work for free slots, never more workers than tasks; then the end of the loop if nothing can happen any more.
+  // Pending work for free slots, never more workers than tasks; then the end of the loop if nothing can
+  // happen any more.
   void settle() {
     if (!outcome_.halt && !stopping_) give_work();
-    const bool quiet = std::all_of(slots_.begin(), slots_.end(), [](const auto& slot) { return is_quiet(slot->record.state); });
+    const bool quiet = std::all_of(slots_.begin(), slots_.end(),
+                                   [](const auto& slot) { return is_quiet(slot->record.state); });
     if (quiet) io_.stop();
   }
 
@@ -286,7 +316,10 @@ class Supervisor {
     std::vector<WorkerLine> workers;
     for (const auto& slot : slots_) {
       const bool works = slot->process.has_value();
-      workers.push_back({works ? slot->worker_id : std::to_string(slot->number), std::string(name_of(slot->record.state)), {}, {}});
+      workers.push_back({works ? slot->worker_id : std::to_string(slot->number),
+                         std::string(name_of(slot->record.state)),
+                         {},
+                         {}});
     }
     display_.draw(std::move(workers));
   }
@@ -310,8 +343,8 @@ class Supervisor {
 
 }  // namespace
 
-Result<SupervisorOutcome> supervise(SupervisorOrder order, FileSystem& disk, Clock& clock, WorkerLauncher& launcher,
-                                    Console& console, RunLog& log) {
+Result<SupervisorOutcome> supervise(SupervisorOrder order, FileSystem& disk, Clock& clock,
+                                    WorkerLauncher& launcher, Console& console, RunLog& log) {
   ARENA_ASSIGN(QueueWatch watch, QueueWatch::open(order.layout));
   Supervisor supervisor(order, disk, clock, launcher, console, log, std::move(watch));
   return supervisor.run();

@@ -1,8 +1,8 @@
 #include "coordinator/takeover.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <set>
-#include <fmt/format.h>
 
 #include "base/step.h"
 #include "coordinator/supervision.h"
@@ -25,12 +25,14 @@ Status note_adoption(FileSystem& disk, Clock& clock, const QueueLayout& layout, 
 
 Status set_worker_halt(FileSystem& disk, const QueueLayout& layout, const std::string& id, WorkerFate fate) {
   if (fate == WorkerFate::adopt) return clear_halt(disk, layout.worker_halt(id));
-  return request_halt(disk, layout.worker_halt(id), {"coordinator", "drain", "its slot is not wanted any more"});
+  return request_halt(disk, layout.worker_halt(id),
+                      {"coordinator", "drain", "its slot is not wanted any more"});
 }
 
 }  // namespace
 
-WorkerFate fate_of(const WorkerRecord& record, const WorkerId& id, const TakeoverOrder& order, bool slot_is_taken) {
+WorkerFate fate_of(const WorkerRecord& record, const WorkerId& id, const TakeoverOrder& order,
+                   bool slot_is_taken) {
   if (order.end_all || record.run_id != order.run_id || record.protocol_version != kWorkerProtocolVersion ||
       record.worker_id != format_worker_id(id)) {
     return WorkerFate::end;
@@ -38,13 +40,17 @@ WorkerFate fate_of(const WorkerRecord& record, const WorkerId& id, const Takeove
   return id.slot < order.slots && !slot_is_taken ? WorkerFate::adopt : WorkerFate::drain;
 }
 
-Result<Takeover> take_over(FileSystem& disk, Clock& clock, const QueueLayout& layout, const TakeoverOrder& order) {
+Result<Takeover> take_over(FileSystem& disk, Clock& clock, const QueueLayout& layout,
+                           const TakeoverOrder& order) {
   ARENA_ASSIGN(std::vector<OpenWorker> workers, list_open_workers(disk, layout));
   for (const OpenWorker& worker : workers) {
     if (worker.elsewhere.empty()) continue;
     const std::string id = format_worker_id(worker.id);
-    return fail(ErrorCode::refused, fmt::format("worker {} runs on host {}: resume or stop the run there; if that host is gone for "
-                                                "good, remove '{}'", id, worker.elsewhere, layout.worker_lock(id).string()));
+    return fail(
+        ErrorCode::refused,
+        fmt::format("worker {} runs on host {}: resume or stop the run there; if that host is gone for "
+                    "good, remove '{}'",
+                    id, worker.elsewhere, layout.worker_lock(id).string()));
   }
 
   Takeover takeover;
@@ -57,8 +63,9 @@ Result<Takeover> take_over(FileSystem& disk, Clock& clock, const QueueLayout& la
       ARENA_TRY(retire_unknown_worker(disk, layout, order.run_id, id));
       continue;
     }
-    const WorkerFate fate =
-        worker.process ? fate_of(*worker.record, worker.id, order, taken.contains(worker.id.slot)) : WorkerFate::end;
+    const WorkerFate fate = worker.process
+                                ? fate_of(*worker.record, worker.id, order, taken.contains(worker.id.slot))
+                                : WorkerFate::end;
     if (fate == WorkerFate::end) {
       if (worker.process) {
         to_end.push_back(&*worker.process);
@@ -81,18 +88,22 @@ Result<Takeover> take_over(FileSystem& disk, Clock& clock, const QueueLayout& la
   ARENA_TRY(end_processes(to_end, kStopGrace));
   for (const std::string& id : gone) {
     ARENA_ASSIGN(const int killed, sweep_worker(order.run_id, id));
-    if (killed > 0) takeover.warnings.push_back(fmt::format("worker {} had left {} processes, killed", id, killed));
+    if (killed > 0)
+      takeover.warnings.push_back(fmt::format("worker {} had left {} processes, killed", id, killed));
   }
   const auto is_alive = [&](const std::string& id) {
     return std::any_of(takeover.adopted.begin(), takeover.adopted.end(),
                        [&](const AdoptedWorker& worker) { return format_worker_id(worker.id) == id; });
   };
-  ARENA_ASSIGN(const RecoveryReport report, recover(disk, clock, layout, order.limits, order.run_id, is_alive));
+  ARENA_ASSIGN(const RecoveryReport report,
+               recover(disk, clock, layout, order.limits, order.run_id, is_alive));
   takeover.warnings.insert(takeover.warnings.end(), report.warnings.begin(), report.warnings.end());
   const auto back = std::count_if(report.steps.begin(), report.steps.end(), [](const auto& done) {
     return done.second == RecoveryStep::Action::to_pending;
   });
-  if (back > 0) takeover.news.push_back(fmt::format("{} interrupted task{} to pending", back, back == 1 ? " goes back" : "s go back"));
+  if (back > 0)
+    takeover.news.push_back(
+        fmt::format("{} interrupted task{} to pending", back, back == 1 ? " goes back" : "s go back"));
   for (const std::string& id : gone) ARENA_TRY(retire_worker(disk, layout, id));
   return takeover;
 }

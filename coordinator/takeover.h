@@ -1,6 +1,7 @@
 #pragma once
-// What an earlier coordinator left: live workers are adopted, drained or ended, dead ones swept, and only then their
-// entries go back. The caller holds coordinator.lock. Interrupted at any point, the next take-over does the same again.
+// What an earlier coordinator left: live workers are adopted, drained or ended, dead ones swept, and only
+// then their entries go back. The caller holds coordinator.lock. Interrupted at any point, the next take-over
+// does the same again.
 #include <string>
 #include <vector>
 
@@ -21,15 +22,17 @@ struct TakeoverOrder {
 
 struct Takeover {
   std::vector<AdoptedWorker> adopted;
-  std::vector<std::string> news;      // what was done, for people
+  std::vector<std::string> news;  // what was done, for people
   std::vector<std::string> warnings;
 };
 
 // refused when a worker of another host may still be at work.
-Result<Takeover> take_over(FileSystem& disk, Clock& clock, const QueueLayout& layout, const TakeoverOrder& order);
+Result<Takeover> take_over(FileSystem& disk, Clock& clock, const QueueLayout& layout,
+                           const TakeoverOrder& order);
 
 // Pure: what becomes of a live worker.
 enum class WorkerFate { adopt, drain, end };
-WorkerFate fate_of(const WorkerRecord& record, const WorkerId& id, const TakeoverOrder& order, bool slot_is_taken);
+WorkerFate fate_of(const WorkerRecord& record, const WorkerId& id, const TakeoverOrder& order,
+                   bool slot_is_taken);
 
 }  // namespace arena

@@ -5,9 +5,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
 #include <array>
 #include <csignal>
-#include <fmt/format.h>
 
 #include "base/text.h"
 #include "os/environment.h"

@@ -1,5 +1,6 @@
 #pragma once
-// First lines of `TOOL --version`, recorded in run.yaml: results of next year are compared with those of today.
+// First lines of `TOOL --version`, recorded in run.yaml: results of next year are compared with those of
+// today.
 #include <map>
 #include <string>
 

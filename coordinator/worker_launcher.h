@@ -1,6 +1,6 @@
 #pragma once
-// Starts workers. One implementation per place they can run in; what is started is watched through a pidfd and never
-// waited for. A launcher owns no worker: a coordinator may die and its workers go on.
+// Starts workers. One implementation per place they can run in; what is started is watched through a pidfd
+// and never waited for. A launcher owns no worker: a coordinator may die and its workers go on.
 #include <string>
 #include <vector>
 
@@ -18,7 +18,8 @@ struct WorkerOrder {
 class WorkerLauncher {
  public:
   virtual ~WorkerLauncher() = default;
-  // Makes the worker's lock file, then starts it. After an error no such worker exists and its lock file is gone.
+  // Makes the worker's lock file, then starts it. After an error no such worker exists and its lock file is
+  // gone.
   virtual Result<LaunchedProcess> start(const WorkerOrder& order) = 0;
 };
 

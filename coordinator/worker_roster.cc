@@ -2,10 +2,10 @@
 
 #include <poll.h>
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <fmt/format.h>
 
 #include "os/file_lock.h"
 
@@ -21,7 +21,8 @@ bool wait_for_exit(const std::vector<const LaunchedProcess*>& processes, std::ch
   const auto deadline = std::chrono::steady_clock::now() + time;
   for (const LaunchedProcess* process : processes) {
     for (;;) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
       pollfd watched{process->pidfd(), POLLIN, 0};
       const int ready = ::poll(&watched, 1, static_cast<int>(std::max<std::int64_t>(0, left.count())));
       if (ready > 0) break;
@@ -47,7 +48,8 @@ Result<OpenWorker> look_at(FileSystem& disk, const QueueLayout& layout, const Wo
   const auto record = read_worker_record(*text, file.string());
   if (!record) return worker;
   worker.record = *record;
-  const ProcessIdentity identity{record->host, record->boot_id, static_cast<pid_t>(record->pid), record->start_ticks};
+  const ProcessIdentity identity{record->host, record->boot_id, static_cast<pid_t>(record->pid),
+                                 record->start_ticks};
   auto process = open_process(identity);
   if (process) {
     worker.process = std::move(*process);
@@ -102,8 +104,8 @@ Status end_processes(const std::vector<const LaunchedProcess*>& processes, std::
   for (const LaunchedProcess* process : processes) {
     if (!wait_for_exit({process}, std::chrono::milliseconds{0})) pids += fmt::format(" {}", process->pid());
   }
-  return fail(ErrorCode::timed_out, fmt::format("cannot end process{}: not even SIGKILL helped within {} s", pids,
-                                                kKillWait.count() / 1000));
+  return fail(ErrorCode::timed_out, fmt::format("cannot end process{}: not even SIGKILL helped within {} s",
+                                                pids, kKillWait.count() / 1000));
 }
 
 Result<int> sweep_worker(const std::string& run_id, const std::string& worker_id) {
@@ -118,17 +120,20 @@ Status retire_worker(FileSystem& disk, const QueueLayout& layout, const std::str
   return {};
 }
 
-Status retire_unknown_worker(FileSystem& disk, const QueueLayout& layout, const std::string& run_id, const std::string& worker_id) {
+Status retire_unknown_worker(FileSystem& disk, const QueueLayout& layout, const std::string& run_id,
+                             const std::string& worker_id) {
   for (int attempt = 0; attempt < kLockTries; ++attempt) {
     ARENA_TRY(sweep_worker(run_id, worker_id));
     const auto lock = FileLock::try_acquire_existing(layout.worker_lock(worker_id));
-    // Removed while it is held: a worker that comes later finds no file, one that waits for the lock finds it unlinked.
+    // Removed while it is held: a worker that comes later finds no file, one that waits for the lock finds it
+    // unlinked.
     if (lock || lock.error().code == ErrorCode::not_found) return retire_worker(disk, layout, worker_id);
     if (lock.error().code != ErrorCode::busy) return fail(lock.error());
     ::poll(nullptr, 0, 100);  // its flock goes with the last process of its PID namespace
   }
-  return fail(ErrorCode::busy, fmt::format("cannot end worker {}: its lock '{}' stays held, and no process carries its mark",
-                                           worker_id, layout.worker_lock(worker_id).string()));
+  return fail(ErrorCode::busy,
+              fmt::format("cannot end worker {}: its lock '{}' stays held, and no process carries its mark",
+                          worker_id, layout.worker_lock(worker_id).string()));
 }
 
 }  // namespace arena

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Signals, stop, a killed coordinator, adoption, two coordinators, changed files: every way to leave and to come back.
+# shellcheck disable=SC2010,SC2012,SC2034  # names here are ours: no blanks, no newlines
 BIN=$1
 SOURCE=$2
+# shellcheck source=tests/e2e/lib.sh
 . "$SOURCE/tests/e2e/lib.sh"
 
 make_config run.yaml
@@ -14,7 +16,10 @@ begin() {  # begin DIR TASKS SECONDS ARGS…: starts a coordinator in the backgr
   "$COORD" --config ../run.yaml --tasks-dir tasks --cpu-slots 2 "$@" >out 2>err &
   COORDINATOR=$!
   set +m
-  wait_for 60 has_run && RUN=$(newest_run) && wait_for 60 is_running "$RUN" 2 || { echo "the run did not start"; cat out err; exit 1; }
+  wait_for 60 has_run && RUN=$(newest_run) && wait_for 60 is_running "$RUN" 2 && return
+  echo "the run did not start"
+  cat out err
+  exit 1
 }
 resume() { "$COORD" --resume-latest "$@" >out 2>err; }
 ended_with() { wait "$COORDINATOR"; same $? "$1"; }

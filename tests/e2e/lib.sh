@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2010,SC2012,SC2034  # names here are ours: no blanks, no newlines
 # What end-to-end scripts share: `. "$SOURCE/tests/e2e/lib.sh"` after BIN and SOURCE are set. A script runs in an empty
 # directory of its own, calls `check NAME COMMAND…` for each expectation and ends with `summary`.
 set -u
@@ -50,7 +51,7 @@ make_config() {
 
 newest_run() { ls -d workspace_*/run_* | sort -t/ -k2 | tail -n 1; }
 count() { ls "$1/.parallel/$2" | grep -c '\.yaml$'; }
-counts() { echo "$(count "$1" pending) $(count "$1" running) $(count "$1" done) $(count "$1" failed)"; }
+counts() { echo "$(count "$1" pending) $(count "$1" running) $(count "$1" "done") $(count "$1" failed)"; }
 
 # wait_for SECONDS COMMAND…: until the command succeeds; the time is only the limit of patience.
 wait_for() {

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # A run from its configuration to its reports, and everything that must be refused before anything is created.
+# shellcheck disable=SC2010,SC2012,SC2034  # names here are ours: no blanks, no newlines
 BIN=$1
 SOURCE=$2
+# shellcheck source=tests/e2e/lib.sh
 . "$SOURCE/tests/e2e/lib.sh"
 
 make_tasks tasks 6

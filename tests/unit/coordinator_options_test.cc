@@ -27,7 +27,8 @@ Options good(const std::string& line) {
 
 TEST_CASE("a new run takes every flag of the command line") {
   const Options options = good(
-      "--config c.yaml --tasks-dir t --workspace-root w --run-suffix s.1 --launcher local --cpu-slots 3 --max-attempts 2 "
+      "--config c.yaml --tasks-dir t --workspace-root w --run-suffix s.1 --launcher local --cpu-slots 3 "
+      "--max-attempts 2 "
       "--halt soon,fail=4 --dry-run --json -v");
   CHECK(options.command == Command::run);
   CHECK(options.config == "c.yaml");
@@ -94,7 +95,9 @@ TEST_CASE("a wrong command line is refused with one line that names the flag") {
     std::string message;
   };
   const std::vector<Row> rows = {
-      {"", "--config FILE is missing (or --resume-run RUN, --resume-latest, or a command: see arena-coord --help)"},
+      {"",
+       "--config FILE is missing (or --resume-run RUN, --resume-latest, or a command: see arena-coord "
+       "--help)"},
       {"--config", "--config: 1 required FILE missing; see --help"},
       {"--config ''", "--config: the value is empty"},
       {"--config c --cpu-slots 0", "--cpu-slots: '0' is no whole number from 1 to 4096"},
@@ -103,17 +106,22 @@ TEST_CASE("a wrong command line is refused with one line that names the flag") {
       {"--config c --cpu-slots 0x2", "--cpu-slots: '0x2' is no whole number from 1 to 4096"},
       {"--config c --max-attempts many", "--max-attempts: 'many' is no whole number from 1 to 100"},
       {"--config c --halt later", "--halt: 'later' is neither now,fail=N nor soon,fail=N with N from 1"},
-      {"--config c --halt now,fail=0", "--halt: 'now,fail=0' is neither now,fail=N nor soon,fail=N with N from 1"},
+      {"--config c --halt now,fail=0",
+       "--halt: 'now,fail=0' is neither now,fail=N nor soon,fail=N with N from 1"},
       {"--config c --run-suffix a/b", "--run-suffix: 'a/b' may only hold letters, digits, '.', '_' and '-'"},
       {"--config c --run-name mine", "--run-name: 'mine' is not of the form run_YYYYmmdd_HHMMSS[_suffix]"},
-      {"--config c --launcher docker", "--launcher: docker is not available in this build yet; use --launcher local"},
-      {"--config c --launcher podman", "--launcher: podman is not available in this build yet; use --launcher local"},
+      {"--config c --launcher docker",
+       "--launcher: docker is not available in this build yet; use --launcher local"},
+      {"--config c --launcher podman",
+       "--launcher: podman is not available in this build yet; use --launcher local"},
       {"--config c --launcher lxc", "--launcher: 'lxc' is unknown; it is local, docker or podman"},
-      {"--config c --gpu-ids 0,1", "--gpu-ids: GPU devices are not available in this build yet; use --cpu-slots N"},
+      {"--config c --gpu-ids 0,1",
+       "--gpu-ids: GPU devices are not available in this build yet; use --cpu-slots N"},
       {"--config c -q -v", "give -q or -v, not both"},
       {"--resume-latest --resume-run r", "give --resume-run or --resume-latest, not both"},
       {"--resume-latest --run-suffix s", "--run-suffix names a new run; it does not go with a resume"},
-      {"--resume-latest --run-name run_20260101_000000", "--run-name names a new run; it does not go with a resume"},
+      {"--resume-latest --run-name run_20260101_000000",
+       "--run-name names a new run; it does not go with a resume"},
       {"--config c --retry-failed", "--retry-failed goes with --resume-run or --resume-latest"},
       {"--config c --cpu-slot 1", "unknown option '--cpu-slot', did you mean '--cpu-slots'; see --help"},
       {"--config c --zzzzzzzzzz", "unknown option '--zzzzzzzzzz'; see --help"},

@@ -11,7 +11,8 @@
 namespace arena {
 
 TEST_CASE("a value is found in a descriptor without parsing it") {
-  const std::string text = "index: 1\nresult_digest: abc\nquoted: \"12e4\"\nempty: \"\"\nlast: 'x'\n# sha256: 00\n";
+  const std::string text =
+      "index: 1\nresult_digest: abc\nquoted: \"12e4\"\nempty: \"\"\nlast: 'x'\n# sha256: 00\n";
   CHECK(plain_value(text, "result_digest") == "abc");
   CHECK(plain_value(text, "quoted") == "12e4");
   CHECK(plain_value(text, "empty").empty());
@@ -25,7 +26,8 @@ TEST_CASE("a printed command is read back by a shell word for word") {
   CHECK(shell_quoted("") == "''");
   CHECK(shell_quoted("a b") == "'a b'");
   CHECK(shell_quoted("it's") == "'it'\\''s'");
-  CHECK(resume_command("/w/run 1", {"--retry-failed"}) == "arena-coord --resume-run '/w/run 1' --retry-failed");
+  CHECK(resume_command("/w/run 1", {"--retry-failed"}) ==
+        "arena-coord --resume-run '/w/run 1' --retry-failed");
 }
 
 TEST_CASE("a worker's end becomes the event that its exit code stands for") {
@@ -71,11 +73,14 @@ TEST_CASE("a local worker gets its order on the command line and only allowed va
   settings.run_id = "0123456789abcdef";
   settings.environment_names = {"MY_KEY"};
   const QueueLayout layout("/w/workspace_CPU_oracle/run_20260101_000000");
-  const LaunchSpec spec = local_launch_spec(layout, settings, {"1.2", "cpu slot 1"},
-                                            {{"PATH", "/bin"}, {"SECRET", "x"}, {"MY_KEY", "k"}, {"ARENA_X", "y"}});
-  CHECK(spec.argv == std::vector<std::string>{"/bin/arena-worker", "--run-dir", layout.run_directory().string(), "--worker-id", "1.2",
-                                              "--device", "cpu slot 1", "--launcher", "local", "--data-dir", "/data", "--cache-dir",
-                                              "/root/.arena_cache", "--log-file", "/logs/CPU_oracle_20260101_000000_worker1.2.log"});
+  const LaunchSpec spec =
+      local_launch_spec(layout, settings, {"1.2", "cpu slot 1"},
+                        {{"PATH", "/bin"}, {"SECRET", "x"}, {"MY_KEY", "k"}, {"ARENA_X", "y"}});
+  CHECK(spec.argv == std::vector<std::string>{"/bin/arena-worker", "--run-dir",
+                                              layout.run_directory().string(), "--worker-id", "1.2",
+                                              "--device", "cpu slot 1", "--launcher", "local", "--data-dir",
+                                              "/data", "--cache-dir", "/root/.arena_cache", "--log-file",
+                                              "/logs/CPU_oracle_20260101_000000_worker1.2.log"});
   CHECK(spec.environment == EnvironmentMap{{"PATH", "/bin"},
                                            {"MY_KEY", "k"},
                                            {"ARENA_RUN_ID", "0123456789abcdef"},

@@ -29,7 +29,8 @@ ProgressView view_of(std::size_t workers) {
   view.started = kNow - std::chrono::seconds(100);
   view.counts = {5, 1, 3, 1};
   view.finished_before = 2;
-  for (std::size_t i = 0; i < workers; ++i) view.workers.push_back({"0.1", "running", board.of("0.1"), kNow - std::chrono::seconds(3)});
+  for (std::size_t i = 0; i < workers; ++i)
+    view.workers.push_back({"0.1", "running", board.of("0.1"), kNow - std::chrono::seconds(3)});
   return view;
 }
 
@@ -52,7 +53,8 @@ TEST_CASE("a worker's activity follows its events from claim to end") {
 TEST_CASE("the display has a line per worker and a bar with counts and time left") {
   const auto lines = progress_lines(view_of(1), {100, 24, false});
   REQUIRE(lines.size() == 2);
-  CHECK(lines[0] == "0.1    cpp2cpp/gelu                                  evaluation      30 s  output 3 s ago");
+  CHECK(lines[0] ==
+        "0.1    cpp2cpp/gelu                                  evaluation      30 s  output 3 s ago");
   CHECK(lines[1] == "[########............] 3 done, 1 failed, 6 left of 10, about 5 min 00 s to go");
 }
 
@@ -70,7 +72,8 @@ TEST_CASE("colors add escape sequences and change no word") {
   auto plain = progress_lines(view_of(1), {100, 24, false}).back();
   auto colored = progress_lines(view_of(1), {100, 24, true}).back();
   CHECK(colored.find("\x1b[31m1 failed\x1b[0m") != std::string::npos);
-  for (std::size_t at; (at = colored.find('\x1b')) != std::string::npos;) colored.erase(at, colored.find('m', at) - at + 1);
+  for (std::size_t at; (at = colored.find('\x1b')) != std::string::npos;)
+    colored.erase(at, colored.find('m', at) - at + 1);
   CHECK(colored == plain);
 }
 
@@ -82,7 +85,8 @@ TEST_CASE("there is no estimate before the first task of this session is finishe
 
 TEST_CASE("times of events are read exactly as they are written") {
   CHECK(format_utc(*parse_utc("2026-12-01T10:15:00.123Z")) == "2026-12-01T10:15:00.123Z");
-  for (const char* bad : {"", "2026-12-01T10:15:00Z", "2026-12-01 10:15:00.123Z", "2026-1x-01T10:15:00.123Z"}) CHECK(!parse_utc(bad));
+  for (const char* bad : {"", "2026-12-01T10:15:00Z", "2026-12-01 10:15:00.123Z", "2026-1x-01T10:15:00.123Z"})
+    CHECK(!parse_utc(bad));
 }
 
 }  // namespace arena

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
-#include <exception>
 #include <fmt/format.h>
+#include <exception>
 #include <fstream>
 
 #include "coordinator/run_directory.h"
@@ -72,7 +72,8 @@ TEST_CASE("a given run name that is taken is an error") {
   Folder folder;
   RealFileSystem disk;
   REQUIRE(create_run_directory(disk, folder.path, config_of("CPU"), "run_20260101_000000", "", kNow));
-  const auto again = create_run_directory(disk, folder.path, config_of("CPU"), "run_20260101_000000", "", kNow);
+  const auto again =
+      create_run_directory(disk, folder.path, config_of("CPU"), "run_20260101_000000", "", kNow);
   REQUIRE(!again);
   CHECK(again.error().code == ErrorCode::exists);
 }
@@ -80,8 +81,9 @@ TEST_CASE("a given run name that is taken is an error") {
 TEST_CASE("the newest run is found by name over all workspaces; heldout ones and other folders are none") {
   Folder folder;
   RealFileSystem disk;
-  for (const char* name : {"workspace_CPU_oracle/run_20260101_000000", "workspace_MI300_nop/run_20260301_000000",
-                           "workspace_CPU_oracle/run_20260401_000000_heldout", "workspace_CPU_oracle/run_me", "other/readme"}) {
+  for (const char* name :
+       {"workspace_CPU_oracle/run_20260101_000000", "workspace_MI300_nop/run_20260301_000000",
+        "workspace_CPU_oracle/run_20260401_000000_heldout", "workspace_CPU_oracle/run_me", "other/readme"}) {
     fs::create_directories(folder.path / name);
   }
   write_record(folder.path / "workspace_CPU_oracle/run_20260101_000000", 1, "1111111111111111");

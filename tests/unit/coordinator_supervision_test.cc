@@ -55,11 +55,12 @@ TEST_CASE("every state answers every event") {
       // No way back from leaving.
       const std::set<State> leaving = {State::draining, State::stopping, State::killing, State::ended};
       if (leaving.contains(state)) CHECK(leaving.contains(next));
-      if (event == Event::drain || event == Event::stop_now) CHECK((leaving.contains(next) || next == State::given_up));
+      if (event == Event::drain || event == Event::stop_now)
+        CHECK((leaving.contains(next) || next == State::given_up));
       // Signals go to workers that are told to stop, and never twice the same.
-      CHECK(has(step, Action::send_term) ==
-            ((event == Event::stop_now && has_worker(state) && state != State::stopping && state != State::killing) ||
-             (event == Event::launched && state == State::stopping)));
+      CHECK(has(step, Action::send_term) == ((event == Event::stop_now && has_worker(state) &&
+                                              state != State::stopping && state != State::killing) ||
+                                             (event == Event::launched && state == State::stopping)));
       CHECK(has(step, Action::send_kill) == ((event == Event::timer && state == State::stopping) ||
                                              (event == Event::launched && state == State::killing)));
       // A timer is never left running in a state that does not wait for one.
@@ -70,7 +71,8 @@ TEST_CASE("every state answers every event") {
   }
 }
 
-TEST_CASE("a worker that ends because nothing is pending leaves its slot idle and is not restarted without work") {
+TEST_CASE(
+    "a worker that ends because nothing is pending leaves its slot idle and is not restarted without work") {
   SlotStep step = next_step(slot_in(State::running), Event::exited_done, kNow);
   CHECK(step.slot.state == State::idle);
   CHECK(next_step(step.slot, Event::work_gone, kNow).slot.state == State::idle);
