@@ -1,11 +1,11 @@
 #include "coordinator/catalog.h"
 
-#include <algorithm>
 #include <fnmatch.h>
+#include <algorithm>
 #include <set>
 
-#include <boost/filesystem/directory.hpp>
 #include <fmt/format.h>
+#include <boost/filesystem/directory.hpp>
 
 #include "base/text.h"
 #include "coordinator/parallel.h"
@@ -57,7 +57,8 @@ class Finder {
     boost::system::error_code error;
     const bool is_link = type == fs::symlink_file;
     if (type != fs::directory_file && !(is_link && fs::is_directory(child.directory, error))) return false;
-    if (static_cast<std::size_t>(std::count(child.name.begin(), child.name.end(), '/')) >= kMaximumDepth) return false;
+    if (static_cast<std::size_t>(std::count(child.name.begin(), child.name.end(), '/')) >= kMaximumDepth)
+      return false;
     return !is_link || !leads_back(parent.directory, child.directory);
   }
 
@@ -73,9 +74,11 @@ class Finder {
   std::vector<Place> children(const Place& place) const {
     std::vector<Place> found;
     boost::system::error_code error;
-    for (fs::directory_iterator entry(place.directory, error), end; !error && entry != end; entry.increment(error)) {
+    for (fs::directory_iterator entry(place.directory, error), end; !error && entry != end;
+         entry.increment(error)) {
       Place child;
-      const fs::file_type type = entry->symlink_status(error).type();  // as a rule the listing has said it already
+      const fs::file_type type =
+          entry->symlink_status(error).type();  // as a rule the listing has said it already
       if (enter(place, entry->path().filename().string(), type, child)) found.push_back(std::move(child));
     }
     return found;
@@ -101,12 +104,14 @@ class Finder {
     } else if (has_wildcard(part)) {
       for (const Place& child : children(place)) {
         const std::string entry = child.directory.filename().string();
-        if (fnmatch(part.c_str(), entry.c_str(), FNM_PERIOD | FNM_NOESCAPE) == 0) expand(child, parts, next + 1);
+        if (fnmatch(part.c_str(), entry.c_str(), FNM_PERIOD | FNM_NOESCAPE) == 0)
+          expand(child, parts, next + 1);
       }
     } else {
       boost::system::error_code error;
       Place child;
-      if (enter(place, part, fs::symlink_status(place.directory / part, error).type(), child)) expand(child, parts, next + 1);
+      if (enter(place, part, fs::symlink_status(place.directory / part, error).type(), child))
+        expand(child, parts, next + 1);
     }
   }
 
@@ -126,23 +131,28 @@ Error no_match(const std::string& selector, const fs::path& root) {
   const std::string last = to_lower(selector.substr(selector.rfind('/') + 1));
   for (const std::string& name : candidates) {
     if (nearest.size() >= kSuggestions) break;
-    if (!last.empty() && contains(to_lower(name), last) && (nearest.empty() || nearest[0] != name)) nearest.push_back(name);
+    if (!last.empty() && contains(to_lower(name), last) && (nearest.empty() || nearest[0] != name))
+      nearest.push_back(name);
   }
-  std::string message = fmt::format("tasks: no task matches '{}' below '{}'", to_printable_utf8(selector), root.string());
+  std::string message =
+      fmt::format("tasks: no task matches '{}' below '{}'", to_printable_utf8(selector), root.string());
   if (!nearest.empty()) message += fmt::format("; did you mean {}?", fmt::join(nearest, " or "));
   return {ErrorCode::invalid_input, message};
 }
 
 Result<TaskSpec> load_task(const fs::path& file, std::vector<std::string>& warnings) {
   ARENA_ASSIGN(const std::string text, RealFileSystem().read(file));
-  if (text.size() > kMaximumConfigBytes) return fail(ErrorCode::invalid_input, fmt::format("'{}' is too large to be a task's configuration", file.string()));
+  if (text.size() > kMaximumConfigBytes)
+    return fail(ErrorCode::invalid_input,
+                fmt::format("'{}' is too large to be a task's configuration", file.string()));
   return parse_task_spec(text, file.string(), &warnings);
 }
 
 CatalogTask load_entry(const fs::path& root, const std::string& name) {
   CatalogTask task;
   task.name = to_printable_utf8(name);
-  std::replace_if(task.name.begin(), task.name.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+  std::replace_if(
+      task.name.begin(), task.name.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
   task.directory = root / name;
   if (task.name != name) {
     task.problem = fmt::format("{}: the directory's name is not printable text; rename it", task.name);
@@ -159,23 +169,29 @@ CatalogTask load_entry(const fs::path& root, const std::string& name) {
 
 }  // namespace
 
-Result<std::vector<CatalogTask>> load_catalog(const fs::path& tasks_directory, const std::vector<std::string>& selectors) {
+Result<std::vector<CatalogTask>> load_catalog(const fs::path& tasks_directory,
+                                              const std::vector<std::string>& selectors) {
   boost::system::error_code error;
   const fs::path root = fs::system_complete(tasks_directory, error).lexically_normal();
   if (!fs::is_directory(root, error)) {
-    return fail(ErrorCode::invalid_input, fmt::format("the tasks directory '{}' does not exist", tasks_directory.string()));
+    return fail(ErrorCode::invalid_input,
+                fmt::format("the tasks directory '{}' does not exist", tasks_directory.string()));
   }
   Finder finder(root);
   if (std::find(selectors.begin(), selectors.end(), "all") != selectors.end()) {
     finder.find_all();
-    if (finder.names().empty()) return fail(ErrorCode::invalid_input, fmt::format("there is no task below '{}'", root.string()));
+    if (finder.names().empty())
+      return fail(ErrorCode::invalid_input, fmt::format("there is no task below '{}'", root.string()));
   } else {
     for (const std::string& selector : selectors) {
       std::vector<std::string> parts = split(selector, "/");
       parts.erase(std::remove(parts.begin(), parts.end(), "."), parts.end());
-      const bool leads_out = selector.empty() || selector[0] == '/' || std::find(parts.begin(), parts.end(), "..") != parts.end();
+      const bool leads_out = selector.empty() || selector[0] == '/' ||
+                             std::find(parts.begin(), parts.end(), "..") != parts.end();
       if (leads_out) {
-        return fail(ErrorCode::invalid_input, fmt::format("tasks: '{}' is not a path below the tasks directory", to_printable_utf8(selector)));
+        return fail(
+            ErrorCode::invalid_input,
+            fmt::format("tasks: '{}' is not a path below the tasks directory", to_printable_utf8(selector)));
       }
       if (!finder.find(parts)) return fail(no_match(selector, root));
     }

@@ -1,7 +1,7 @@
 #pragma once
-// The tasks below a tasks directory: every directory with a config.yaml, named by its path from there. Hidden directories and
-// what lies below a task (clones, workspaces) hold no tasks; symbolic links to directories are followed, but never in a circle.
-// Read-only; all cores share the parsing.
+// The tasks below a tasks directory: every directory with a config.yaml, named by its path from there. Hidden
+// directories and what lies below a task (clones, workspaces) hold no tasks; symbolic links to directories
+// are followed, but never in a circle. Read-only; all cores share the parsing.
 #include <string>
 #include <vector>
 
@@ -12,16 +12,17 @@
 namespace arena {
 
 struct CatalogTask {
-  std::string name;                   // hip2hip/gpumode/GELU
+  std::string name;  // hip2hip/gpumode/GELU
   fs::path directory;
-  TaskSpec spec;                      // only when problem is empty
-  std::string problem;                // why its configuration cannot be used, with file:line; it fails this task alone
+  TaskSpec spec;        // only when problem is empty
+  std::string problem;  // why its configuration cannot be used, with file:line; it fails this task alone
   std::vector<std::string> warnings;  // unknown keys and the like, with file:line
 };
 
-// The tasks that any of `selectors` picks, sorted by name (bytes), each once. "all" picks every task, anything else the tasks
-// at or below that path; *, ?, [...] and ** work as in v0.2. A selector that picks nothing is invalid_input and names the
-// nearest tasks. Only what the selectors can reach is read.
-Result<std::vector<CatalogTask>> load_catalog(const fs::path& tasks_directory, const std::vector<std::string>& selectors);
+// The tasks that any of `selectors` picks, sorted by name (bytes), each once. "all" picks every task,
+// anything else the tasks at or below that path; *, ?, [...] and ** work as in v0.2. A selector that picks
+// nothing is invalid_input and names the nearest tasks. Only what the selectors can reach is read.
+Result<std::vector<CatalogTask>> load_catalog(const fs::path& tasks_directory,
+                                              const std::vector<std::string>& selectors);
 
 }  // namespace arena

@@ -14,12 +14,14 @@ namespace arena {
 
 namespace {
 
-// A slug gets up to 50 bytes around it in the names of descriptors and of their temporary files; a name has 255.
+// A slug gets up to 50 bytes around it in the names of descriptors and of their temporary files; a name has
+// 255.
 constexpr std::size_t kMaximumSlug = 200;
 
 std::string skip_reason(const CatalogTask& task, std::string_view architecture) {
   if (!task.problem.empty()) return {};
-  if (std::string reason = platform_skip_reason(task.spec.platform, architecture); !reason.empty()) return reason;
+  if (std::string reason = platform_skip_reason(task.spec.platform, architecture); !reason.empty())
+    return reason;
   return task.spec.unsupported;
 }
 
@@ -28,12 +30,16 @@ class SlugRegister {
  public:
   Status add(std::string slug, const std::string& task_name) {
     if (slug.size() > kMaximumSlug) {
-      return fail(ErrorCode::invalid_input, fmt::format("the name of task '{}' is too long for a file name: rename its directory", task_name));
+      return fail(
+          ErrorCode::invalid_input,
+          fmt::format("the name of task '{}' is too long for a file name: rename its directory", task_name));
     }
     const auto [found, is_new] = tasks_.emplace(std::move(slug), task_name);
     if (is_new) return {};
-    return fail(ErrorCode::invalid_input, fmt::format("tasks '{}' and '{}' would both be called '{}' on disk: rename one of their directories",
-                                                      found->second, task_name, found->first));
+    return fail(
+        ErrorCode::invalid_input,
+        fmt::format("tasks '{}' and '{}' would both be called '{}' on disk: rename one of their directories",
+                    found->second, task_name, found->first));
   }
 
  private:
@@ -48,16 +54,20 @@ std::vector<std::string> result_affecting_lines(const RunRecord& record) {
 }
 
 // Lines that only one of the two sorted lists has, marked as in a diff.
-std::vector<std::string> differing_lines(const std::vector<std::string>& old_lines, const std::vector<std::string>& new_lines) {
-  std::vector<std::pair<std::string, std::string>> marked;  // by key, so that old and new value stand together
-  const auto mark = [&](const std::vector<std::string>& from, const std::vector<std::string>& without, const char* sign) {
+std::vector<std::string> differing_lines(const std::vector<std::string>& old_lines,
+                                         const std::vector<std::string>& new_lines) {
+  std::vector<std::pair<std::string, std::string>>
+      marked;  // by key, so that old and new value stand together
+  const auto mark = [&](const std::vector<std::string>& from, const std::vector<std::string>& without,
+                        const char* sign) {
     std::vector<std::string> only;
     std::set_difference(from.begin(), from.end(), without.begin(), without.end(), std::back_inserter(only));
     for (const std::string& line : only) marked.emplace_back(line.substr(0, line.find(':')), sign + line);
   };
   mark(old_lines, new_lines, "- ");
   mark(new_lines, old_lines, "+ ");
-  std::stable_sort(marked.begin(), marked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(marked.begin(), marked.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string> lines;
   for (auto& [key, line] : marked) lines.push_back(std::move(line));
   return lines;
@@ -99,9 +109,11 @@ std::string format_plan(const RunPlan& plan) {
       text += fmt::format("fail  {:6}  {:<{}}  {}\n", task.index, task.name, width, problem->second);
     }
   }
-  for (const SkippedTask& task : plan.skipped) text += fmt::format("skip  {:6}  {:<{}}  {}\n", "", task.name, width, task.reason);
-  return text + fmt::format("{} to run, {} with a broken configuration (will fail), {} skipped\n", plan.tasks.size() - plan.problems.size(),
-                            plan.problems.size(), plan.skipped.size());
+  for (const SkippedTask& task : plan.skipped)
+    text += fmt::format("skip  {:6}  {:<{}}  {}\n", "", task.name, width, task.reason);
+  return text + fmt::format("{} to run, {} with a broken configuration (will fail), {} skipped\n",
+                            plan.tasks.size() - plan.problems.size(), plan.problems.size(),
+                            plan.skipped.size());
 }
 
 std::string format_plan_json(const RunPlan& plan) {
@@ -110,10 +122,12 @@ std::string format_plan_json(const RunPlan& plan) {
   for (const PlannedTask& task : plan.tasks) {
     Json entry{{"index", task.index}, {"name", task.name}};
     if (!task.digest.empty()) entry["digest"] = task.digest;
-    if (const auto problem = plan.problems.find(task.name); problem != plan.problems.end()) entry["problem"] = problem->second;
+    if (const auto problem = plan.problems.find(task.name); problem != plan.problems.end())
+      entry["problem"] = problem->second;
     json["tasks"].push_back(std::move(entry));
   }
-  for (const SkippedTask& task : plan.skipped) json["skipped"].push_back({{"name", task.name}, {"reason", task.reason}});
+  for (const SkippedTask& task : plan.skipped)
+    json["skipped"].push_back({{"name", task.name}, {"reason", task.reason}});
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

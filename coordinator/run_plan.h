@@ -1,5 +1,6 @@
 #pragma once
-// What a run executes, what it leaves out, and why. Pure: the same catalog, configuration and architecture give the same plan.
+// What a run executes, what it leaves out, and why. Pure: the same catalog, configuration and architecture
+// give the same plan.
 #include <map>
 #include <string>
 #include <string_view>
@@ -13,9 +14,10 @@
 namespace arena {
 
 struct RunPlan {
-  std::vector<PlannedTask> tasks;              // indexes from 1, sorted by name; digests by add_task_digests
-  std::map<std::string, std::string> problems; // of planned tasks that will fail (task_error): broken configurations
-  std::vector<SkippedTask> skipped;            // not for this platform, or not runnable by this arena yet
+  std::vector<PlannedTask> tasks;  // indexes from 1, sorted by name; digests by add_task_digests
+  std::map<std::string, std::string>
+      problems;                      // of planned tasks that will fail (task_error): broken configurations
+  std::vector<SkippedTask> skipped;  // not for this platform, or not runnable by this arena yet
   std::vector<std::string> warnings;
 };
 
@@ -29,14 +31,15 @@ std::string format_plan_json(const RunPlan& plan);  // one object; a digest is t
 
 // What a resume finds changed since the run's record was written.
 struct PlanComparison {
-  std::vector<std::string> config;      // "- agent.model: a", "+ agent.model: b": result-affecting values
-  std::vector<std::string> changed;     // tasks whose files changed
-  std::vector<std::string> removed;     // planned then, not selected or skipped now
-  std::vector<PlannedTask> added;       // new tasks, with the indexes after the last one of the record
-  std::vector<PlannedTask> repaired;    // had no usable configuration then and have one now; index of the record
+  std::vector<std::string> config;   // "- agent.model: a", "+ agent.model: b": result-affecting values
+  std::vector<std::string> changed;  // tasks whose files changed
+  std::vector<std::string> removed;  // planned then, not selected or skipped now
+  std::vector<PlannedTask> added;    // new tasks, with the indexes after the last one of the record
+  std::vector<PlannedTask>
+      repaired;  // had no usable configuration then and have one now; index of the record
 
   bool is_refused() const { return !config.empty() || !changed.empty() || !removed.empty(); }
-  std::string describe() const;         // a line a difference; empty without any
+  std::string describe() const;  // a line a difference; empty without any
 };
 
 // `now` is the record that a new run of today's files and configuration would get.

@@ -11,8 +11,10 @@ namespace arena {
 namespace {
 
 // The problem, or an empty text.
-std::string digest_task(PlannedTask& task, const fs::path& directory, const CopyOptions& options, const PlannedTask* known) {
-  // The cheap digest first: when something changes in between it is too old, and the next look reads the tree again.
+std::string digest_task(PlannedTask& task, const fs::path& directory, const CopyOptions& options,
+                        const PlannedTask* known) {
+  // The cheap digest first: when something changes in between it is too old, and the next look reads the tree
+  // again.
   auto stat_digest = stat_digest_tree(directory, options);
   if (!stat_digest) return stat_digest.error().message;
   if (known != nullptr && !known->digest.empty() && known->stat_digest == *stat_digest) {
@@ -38,7 +40,8 @@ void add_task_digests(RunPlan& plan, const fs::path& tasks_directory, const std:
     PlannedTask& task = plan.tasks[i];
     if (plan.problems.count(task.name) != 0) return;
     const auto found = by_name.find(task.name);
-    problems[i] = digest_task(task, tasks_directory / task.name, options, found == by_name.end() ? nullptr : found->second);
+    problems[i] = digest_task(task, tasks_directory / task.name, options,
+                              found == by_name.end() ? nullptr : found->second);
   });
   for (std::size_t i = 0; i < problems.size(); ++i) {
     if (!problems[i].empty()) plan.problems[plan.tasks[i].name] = std::move(problems[i]);

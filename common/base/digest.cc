@@ -14,7 +14,8 @@ void Digest::update(std::string_view bytes) {
 void Digest::update_field(std::string_view bytes) {
   const std::uint64_t size = bytes.size();
   std::array<unsigned char, 8> prefix{};
-  for (int i = 0; i < 8; ++i) prefix[static_cast<std::size_t>(i)] = static_cast<unsigned char>(size >> (8 * i));
+  for (int i = 0; i < 8; ++i)
+    prefix[static_cast<std::size_t>(i)] = static_cast<unsigned char>(size >> (8 * i));
   crypto_hash_sha256_update(&state_, prefix.data(), prefix.size());
   update(bytes);
 }

@@ -36,23 +36,36 @@ Error error_from_errno(int error_number, std::string_view action, std::string_vi
     default:
       break;
   }
-  return {code, fmt::format("cannot {} '{}': {}", action, path, std::generic_category().message(error_number))};
+  return {code,
+          fmt::format("cannot {} '{}': {}", action, path, std::generic_category().message(error_number))};
 }
 
 std::string_view name_of(ErrorCode code) {
   switch (code) {
-    case ErrorCode::invalid_input: return "invalid_input";
-    case ErrorCode::not_found: return "not_found";
-    case ErrorCode::exists: return "exists";
-    case ErrorCode::denied: return "denied";
-    case ErrorCode::busy: return "busy";
-    case ErrorCode::no_space: return "no_space";
-    case ErrorCode::corrupt: return "corrupt";
-    case ErrorCode::unsupported: return "unsupported";
-    case ErrorCode::refused: return "refused";
-    case ErrorCode::timed_out: return "timed_out";
-    case ErrorCode::cancelled: return "cancelled";
-    case ErrorCode::io: return "io";
+    case ErrorCode::invalid_input:
+      return "invalid_input";
+    case ErrorCode::not_found:
+      return "not_found";
+    case ErrorCode::exists:
+      return "exists";
+    case ErrorCode::denied:
+      return "denied";
+    case ErrorCode::busy:
+      return "busy";
+    case ErrorCode::no_space:
+      return "no_space";
+    case ErrorCode::corrupt:
+      return "corrupt";
+    case ErrorCode::unsupported:
+      return "unsupported";
+    case ErrorCode::refused:
+      return "refused";
+    case ErrorCode::timed_out:
+      return "timed_out";
+    case ErrorCode::cancelled:
+      return "cancelled";
+    case ErrorCode::io:
+      return "io";
   }
   return "io";
 }

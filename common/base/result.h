@@ -1,6 +1,7 @@
 #pragma once
-// One regime for failures of the runner: a function returns Result<T>, a value or an Error. Verdicts on kernels
-// are no errors (model/task_result.h), and a bug in arena itself is ARENA_ASSERT, which stays on in release builds.
+// One regime for failures of the runner: a function returns Result<T>, a value or an Error. Verdicts on
+// kernels are no errors (model/task_result.h), and a bug in arena itself is ARENA_ASSERT, which stays on in
+// release builds.
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -20,8 +21,8 @@ enum class ErrorCode {
   unsupported,    // understood, but not possible here
   refused,        // would lose or mix up results; the user has to decide
   timed_out,
-  cancelled,      // asked to stop
-  io,             // any other system or library failure
+  cancelled,  // asked to stop
+  io,         // any other system or library failure
 };
 
 // `message` is one line without a full stop: what was attempted, on what, why.
@@ -52,9 +53,9 @@ std::string_view name_of(ErrorCode code);
   ((condition) ? static_cast<void>(0) : ::arena::assertion_failed(#condition, __FILE__, __LINE__))
 
 // Returns the error of `expression` from the enclosing function.
-#define ARENA_TRY(expression)                                      \
-  do {                                                             \
-    auto&& arena_try_result = (expression);                        \
+#define ARENA_TRY(expression)                                                         \
+  do {                                                                                \
+    auto&& arena_try_result = (expression);                                           \
     if (!arena_try_result) return ::arena::fail(std::move(arena_try_result).error()); \
   } while (false)
 
@@ -63,7 +64,7 @@ std::string_view name_of(ErrorCode code);
 // ARENA_ASSIGN(auto text, read_file(path)): declares `text` with the value, or returns the error.
 #define ARENA_ASSIGN(declaration, expression) \
   ARENA_ASSIGN_(ARENA_CONCAT(arena_result_, __LINE__), declaration, expression)
-#define ARENA_ASSIGN_(result, declaration, expression)                \
-  auto result = (expression);                                         \
-  if (!result) return ::arena::fail(std::move(result).error());       \
+#define ARENA_ASSIGN_(result, declaration, expression)          \
+  auto result = (expression);                                   \
+  if (!result) return ::arena::fail(std::move(result).error()); \
   declaration = std::move(*result)

@@ -30,10 +30,12 @@ std::string_view stated_seal(std::string_view text) {
 
 Result<std::string_view> unseal(std::string_view text, std::string_view name) {
   const std::string_view stated = stated_seal(text);
-  if (stated.empty()) return fail(ErrorCode::corrupt, fmt::format("'{}' is incomplete: it does not end with its seal", name));
+  if (stated.empty())
+    return fail(ErrorCode::corrupt, fmt::format("'{}' is incomplete: it does not end with its seal", name));
   const std::string_view body = text.substr(0, text.size() - kSealLength);
   if (sha256_hex(body) != stated) {
-    return fail(ErrorCode::corrupt, fmt::format("'{}' was damaged or edited: its contents do not fit its seal", name));
+    return fail(ErrorCode::corrupt,
+                fmt::format("'{}' was damaged or edited: its contents do not fit its seal", name));
   }
   return body;
 }

@@ -1,6 +1,7 @@
 #pragma once
-// Marked steps of the queue's transitions. In the shipped programs a step does nothing; the test build of the programs
-// (tests/e2e) installs a hook that stops the process at a chosen step, and recovery is checked from there.
+// Marked steps of the queue's transitions. In the shipped programs a step does nothing; the test build of the
+// programs (tests/e2e) installs a hook that stops the process at a chosen step, and recovery is checked from
+// there.
 #include <string_view>
 
 namespace arena {

@@ -24,13 +24,16 @@ std::vector<std::string> split(std::string_view text, std::string_view separator
 std::optional<std::int64_t> parse_integer(std::string_view text);
 std::optional<double> parse_double(std::string_view text);  // finite or not; "nan" and "inf" are accepted
 
-// The candidate nearest to `word` by edit distance if it is plausibly a misspelling, for "did you mean" messages.
+// The candidate nearest to `word` by edit distance if it is plausibly a misspelling, for "did you mean"
+// messages.
 std::optional<std::string> nearest_word(std::string_view word, const std::vector<std::string>& candidates);
 
-// Length in bytes (1 to 4) of the valid UTF-8 sequence at the start of `bytes`; 0 if there is none or it is cut.
+// Length in bytes (1 to 4) of the valid UTF-8 sequence at the start of `bytes`; 0 if there is none or it is
+// cut.
 std::size_t utf8_sequence_length(std::string_view bytes);
 
-// Valid UTF-8 with every invalid byte replaced by U+FFFD; NUL and control characters other than \n and \t likewise.
+// Valid UTF-8 with every invalid byte replaced by U+FFFD; NUL and control characters other than \n and \t
+// likewise.
 std::string to_printable_utf8(std::string_view bytes);
 
 // "850 ms", "12.3 s", "4 min 05 s", "2 h 03 min".

@@ -14,8 +14,9 @@ namespace arena {
 namespace {
 
 constexpr std::string_view kArgvFromConfig = "agent.command";
-constexpr std::array<std::string_view, 8> kSettings = {"model",          "effort",      "max_iterations", "timeout_seconds",
-                                                       "max_budget_usd", "python_path", "command",        "env"};
+constexpr std::array<std::string_view, 8> kSettings = {
+    "model",          "effort",      "max_iterations", "timeout_seconds",
+    "max_budget_usd", "python_path", "command",        "env"};
 
 bool is_set(const AgentSettings& settings, std::string_view key) {
   if (key == "model") return settings.model.has_value();
@@ -46,19 +47,22 @@ void read_argv(MappingReader& reader, AgentSpec& spec) {
     if (const auto words = yaml_string_list(*node)) {
       spec.argv = *words;
     } else if (!spec.argv_from_config) {
-      reader.add_error(reader.line_of("argv"), "argv", fmt::format("expected a list of words, or {}", kArgvFromConfig));
+      reader.add_error(reader.line_of("argv"), "argv",
+                       fmt::format("expected a list of words, or {}", kArgvFromConfig));
     }
   }
   const bool has_program = spec.argv_from_config || (!spec.argv.empty() && !spec.argv[0].empty());
   const bool runs = spec.action == AgentSpec::Action::run;
-  if (runs && !has_program) reader.add_error(reader.line_of("argv"), "argv", "the action run needs a program");
+  if (runs && !has_program)
+    reader.add_error(reader.line_of("argv"), "argv", "the action run needs a program");
   if (!runs && node != nullptr) reader.add_error(reader.line_of("argv"), "argv", "belongs to the action run");
 }
 
 void read_environment(MappingReader& reader, AgentSpec& spec) {
   const YamlNode* node = reader.node("environment");
   if (node == nullptr) return;
-  if (node->kind != YamlNode::Kind::mapping) return reader.add_error(reader.line_of("environment"), "environment", "expected names with values");
+  if (node->kind != YamlNode::Kind::mapping)
+    return reader.add_error(reader.line_of("environment"), "environment", "expected names with values");
   for (const YamlEntry& entry : node->entries) {
     const auto value = yaml_string(entry.value);
     if (!value) return reader.add_error(entry.key_line, "environment", value.error().message);
@@ -85,10 +89,13 @@ Result<AgentSpec> parse_agent_spec(std::string_view text, const std::string& nam
   for (const std::string& setting : spec.accepted_settings) {
     if (std::find(kSettings.begin(), kSettings.end(), setting) == kSettings.end()) {
       reader.add_error(reader.line_of("accepted_settings"), "accepted_settings",
-                       fmt::format("'{}' is no setting; known are {}", to_printable_utf8(setting), fmt::join(kSettings, ", ")));
+                       fmt::format("'{}' is no setting; known are {}", to_printable_utf8(setting),
+                                   fmt::join(kSettings, ", ")));
     }
   }
-  spec.default_timeout_seconds = reader.integer("default_timeout_seconds", 0, std::numeric_limits<std::int32_t>::max()).value_or(spec.default_timeout_seconds);
+  spec.default_timeout_seconds =
+      reader.integer("default_timeout_seconds", 0, std::numeric_limits<std::int32_t>::max())
+          .value_or(spec.default_timeout_seconds);
   ARENA_TRY(reader.finish(UnknownKeys::error, nullptr));
   return spec;
 }
@@ -106,15 +113,18 @@ PlaceholderValues setting_placeholders(const AgentSettings& settings) {
 Status check_agent_settings(const AgentSpec& spec, const AgentSettings& settings) {
   const auto& accepted = spec.accepted_settings;
   for (const std::string_view key : kSettings) {
-    if (!is_set(settings, key) || std::find(accepted.begin(), accepted.end(), key) != accepted.end()) continue;
-    return fail(ErrorCode::invalid_input, fmt::format("agent.{}: the agent '{}' does not take it (it takes {})", key, spec.name,
-                                                      accepted.empty() ? "no settings" : fmt::format("{}", fmt::join(accepted, ", "))));
+    if (!is_set(settings, key) || std::find(accepted.begin(), accepted.end(), key) != accepted.end())
+      continue;
+    return fail(ErrorCode::invalid_input,
+                fmt::format("agent.{}: the agent '{}' does not take it (it takes {})", key, spec.name,
+                            accepted.empty() ? "no settings" : fmt::format("{}", fmt::join(accepted, ", "))));
   }
   PlaceholderValues values = setting_placeholders(settings);
   for (const char* name : {"workspace", "prompt_file", "task_name"}) values[name] = "x";
   for (const std::string& word : spec.argv_from_config ? settings.command : spec.argv) {
     if (const auto expanded = expand_placeholders(word, values); !expanded) {
-      return fail(ErrorCode::invalid_input, fmt::format("agent '{}', its command line: {}", spec.name, expanded.error().message));
+      return fail(ErrorCode::invalid_input,
+                  fmt::format("agent '{}', its command line: {}", spec.name, expanded.error().message));
     }
   }
   return {};

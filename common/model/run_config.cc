@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::int64_t kMaximumSeconds = 7 * 24 * 3600;
 
-// Keys of v0.3 and v0.4 that arena understands but cannot honour yet: said so, instead of calling them misspelt.
+// Keys of v0.3 and v0.4 that arena understands but cannot honour yet: said so, instead of calling them
+// misspelt.
 constexpr std::array<std::string_view, 6> kLaterKeys = {"budget",           "budget_mode",        "resources",
                                                         "evaluation_tools", "evaluation_profile", "workflow"};
-constexpr std::array<std::string_view, 10> kLaterAgentKeys = {"backend",         "reasoning_effort",    "max_tokens",
-                                                              "protocol",        "base_url",            "cli_version",
-                                                              "compile_timeout", "correctness_timeout", "performance_timeout",
-                                                              "budget_mode"};
+constexpr std::array<std::string_view, 10> kLaterAgentKeys = {
+    "backend",         "reasoning_effort",    "max_tokens",          "protocol",   "base_url", "cli_version",
+    "compile_timeout", "correctness_timeout", "performance_timeout", "budget_mode"};
 
 template <std::size_t size>
 void refuse_later_keys(MappingReader& reader, const std::array<std::string_view, size>& keys) {
@@ -29,13 +29,15 @@ void refuse_later_keys(MappingReader& reader, const std::array<std::string_view,
   }
 }
 
-bool is_alphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
+bool is_alphanumeric(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
 
 // A part of a directory name: nothing that a path or a shell gives a meaning to.
 bool is_name_part(std::string_view text) {
-  return !text.empty() && text[0] != '.' && text[0] != '-' && std::all_of(text.begin(), text.end(), [](char c) {
-    return is_alphanumeric(c) || c == '.' || c == '_' || c == '-';
-  });
+  return !text.empty() && text[0] != '.' && text[0] != '-' &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return is_alphanumeric(c) || c == '.' || c == '_' || c == '-'; });
 }
 
 bool is_variable_name(std::string_view text) {
@@ -47,7 +49,9 @@ void read_name_part(MappingReader& reader, std::string_view key, std::string& va
   if (reader.node(key) == nullptr) return;
   value = reader.required_string(key);
   if (!is_name_part(value)) {
-    reader.add_error(reader.line_of(key), key, fmt::format("'{}' becomes part of a directory name: use letters, digits, '.', '_', '-'", value));
+    reader.add_error(
+        reader.line_of(key), key,
+        fmt::format("'{}' becomes part of a directory name: use letters, digits, '.', '_', '-'", value));
   }
 }
 
@@ -70,12 +74,14 @@ void read_command(MappingReader& reader, AgentSettings& agent) {
         reader.add_error(reader.line_of("command"), "command", "the first word, the program, is missing");
       }
     } else {
-      reader.add_error(reader.line_of("command"), "command", "expected a list of words, the program and its arguments");
+      reader.add_error(reader.line_of("command"), "command",
+                       "expected a list of words, the program and its arguments");
     }
   }
   const bool is_command = agent.template_name == "command";
   if (is_command && agent.command.empty()) {
-    reader.add_error(reader.line_of("template"), "command", "required with the template 'command': the program and its arguments");
+    reader.add_error(reader.line_of("template"), "command",
+                     "required with the template 'command': the program and its arguments");
   } else if (!is_command && !agent.command.empty()) {
     reader.add_error(reader.line_of("command"), "command",
                      fmt::format("only the template 'command' takes it, not '{}'", agent.template_name));
@@ -86,9 +92,11 @@ void read_env(MappingReader& reader, AgentSettings& agent) {
   agent.env = reader.string_list("env").value_or(std::vector<std::string>{});
   for (const std::string& variable : agent.env) {
     if (!is_variable_name(variable)) {
-      reader.add_error(reader.line_of("env"), "env", fmt::format("'{}' is not the name of a variable", to_printable_utf8(variable)));
+      reader.add_error(reader.line_of("env"), "env",
+                       fmt::format("'{}' is not the name of a variable", to_printable_utf8(variable)));
     } else if (std::string_view(variable).substr(0, 6) == "ARENA_") {
-      reader.add_error(reader.line_of("env"), "env", fmt::format("'{}' is never handed to an agent", variable));
+      reader.add_error(reader.line_of("env"), "env",
+                       fmt::format("'{}' is never handed to an agent", variable));
     }
   }
 }
@@ -97,13 +105,15 @@ void read_env(MappingReader& reader, AgentSettings& agent) {
 std::string read_template(MappingReader& reader) {
   std::string name = to_lower(trim(reader.required_string("template")));
   if (!is_name_part(name)) {
-    reader.add_error(reader.line_of("template"), "template", fmt::format("'{}' is not the name of an agent", to_printable_utf8(name)));
+    reader.add_error(reader.line_of("template"), "template",
+                     fmt::format("'{}' is not the name of an agent", to_printable_utf8(name)));
   }
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 }
 
-Result<AgentSettings> read_agent(const YamlNode& node, const std::string& name, std::vector<std::string>* warnings) {
+Result<AgentSettings> read_agent(const YamlNode& node, const std::string& name,
+                                 std::vector<std::string>* warnings) {
   MappingReader reader(node, name, "agent");
   AgentSettings agent;
   agent.template_name = read_template(reader);
@@ -129,7 +139,8 @@ void read_selectors(MappingReader& reader, RunConfig& config) {
   config.tasks = reader.string_list("tasks").value_or(std::vector<std::string>{});
   const bool has_empty = std::find(config.tasks.begin(), config.tasks.end(), "") != config.tasks.end();
   if (config.tasks.empty() || has_empty) {
-    reader.add_error(reader.line_of("tasks"), "tasks", "expected at least one task, folder of tasks or \"all\"");
+    reader.add_error(reader.line_of("tasks"), "tasks",
+                     "expected at least one task, folder of tasks or \"all\"");
   }
 }
 
@@ -140,7 +151,8 @@ void read_score_formula(MappingReader& reader, RunConfig& config) {
     config.score_formula = *formula;
   } else {
     reader.add_error(reader.line_of("score_formula"), "score_formula",
-                     fmt::format("unknown formula '{}'; known are points, points_strict, bounded", to_printable_utf8(*text)));
+                     fmt::format("unknown formula '{}'; known are points, points_strict, bounded",
+                                 to_printable_utf8(*text)));
   }
 }
 
@@ -170,19 +182,24 @@ void write_limits(YamlWriter& writer, const RunConfig& config) {
 
 void append_lines(const YamlNode& node, const std::string& key, std::vector<std::string>& lines) {
   if (node.kind == YamlNode::Kind::mapping) {
-    for (const YamlEntry& entry : node.entries) append_lines(entry.value, key.empty() ? entry.key : key + "." + entry.key, lines);
+    for (const YamlEntry& entry : node.entries)
+      append_lines(entry.value, key.empty() ? entry.key : key + "." + entry.key, lines);
   } else if (node.kind == YamlNode::Kind::sequence) {
     std::string list;
     for (const YamlNode& item : node.items) list += (list.empty() ? "" : ", ") + yaml_scalar(item.scalar);
     lines.push_back(fmt::format("{}: [{}]", key, list));
   } else {
-    lines.push_back(fmt::format("{}: {}", key, node.is_null() ? "null" : node.quoted ? yaml_scalar(node.scalar) : node.scalar));
+    lines.push_back(fmt::format("{}: {}", key,
+                                node.is_null() ? "null"
+                                : node.quoted  ? yaml_scalar(node.scalar)
+                                               : node.scalar));
   }
 }
 
 }  // namespace
 
-Result<RunConfig> read_run_config(const YamlNode& root, const std::string& name, std::vector<std::string>* warnings) {
+Result<RunConfig> read_run_config(const YamlNode& root, const std::string& name,
+                                  std::vector<std::string>* warnings) {
   MappingReader reader(root, name, "");
   RunConfig config;
   const YamlNode* agent = reader.node("agent");
@@ -204,18 +221,21 @@ Result<RunConfig> read_run_config(const YamlNode& root, const std::string& name,
   read_seconds(reader, "correctness_timeout", config.correctness_timeout);
   read_seconds(reader, "performance_timeout", config.performance_timeout);
   read_seconds(reader, "setup_timeout", config.setup_timeout);
-  if (const auto limit = reader.integer("output_limit_bytes", 4096, 1 << 30)) config.output_limit_bytes = static_cast<std::uint64_t>(*limit);
+  if (const auto limit = reader.integer("output_limit_bytes", 4096, 1 << 30))
+    config.output_limit_bytes = static_cast<std::uint64_t>(*limit);
   refuse_later_keys(reader, kLaterKeys);
   ARENA_TRY(reader.finish(UnknownKeys::error, warnings));
   if (warnings != nullptr && !architecture_of_model(config.target_gpu_model)) {
-    warnings->push_back(fmt::format("{}:{}: target_gpu_model: the architecture of '{}' is not known here; tasks that require one are "
-                                    "skipped unless a device names it",
-                                    name, reader.line_of("target_gpu_model"), config.target_gpu_model));
+    warnings->push_back(fmt::format(
+        "{}:{}: target_gpu_model: the architecture of '{}' is not known here; tasks that require one are "
+        "skipped unless a device names it",
+        name, reader.line_of("target_gpu_model"), config.target_gpu_model));
   }
   return config;
 }
 
-Result<RunConfig> parse_run_config(std::string_view text, const std::string& name, std::vector<std::string>* warnings) {
+Result<RunConfig> parse_run_config(std::string_view text, const std::string& name,
+                                   std::vector<std::string>* warnings) {
   ARENA_ASSIGN(const YamlNode root, parse_yaml(text, name));
   return read_run_config(root, name, warnings);
 }
@@ -234,8 +254,8 @@ std::string write_run_config(const RunConfig& config) {
   return writer.take();
 }
 
-// What changes no result stays out: log and workspace names, how often to try, how much output to keep. The selectors are
-// compared as the tasks that they select.
+// What changes no result stays out: log and workspace names, how often to try, how much output to keep. The
+// selectors are compared as the tasks that they select.
 std::string canonical_text(const RunConfig& config) {
   YamlWriter writer;
   write_agent(writer, config.agent);

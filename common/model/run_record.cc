@@ -12,7 +12,8 @@ namespace arena {
 
 namespace {
 
-// The plan's blocks end the file. They are cut off and read line by line: YAML parsers are slow on long blocks.
+// The plan's blocks end the file. They are cut off and read line by line: YAML parsers are slow on long
+// blocks.
 constexpr std::string_view kTasksBlock = "\ntasks: |\n";
 constexpr std::string_view kSkippedBlock = "\nskipped: |\n";
 constexpr std::string_view kIndent = "  ";
@@ -20,11 +21,14 @@ constexpr std::string_view kNoDigest = "-";
 
 std::string one_line(std::string_view text) {
   std::string line = to_printable_utf8(text);
-  std::replace_if(line.begin(), line.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
   return line;
 }
 
-std::string_view digest_text(const std::string& digest) { return digest.empty() ? kNoDigest : std::string_view(digest); }
+std::string_view digest_text(const std::string& digest) {
+  return digest.empty() ? kNoDigest : std::string_view(digest);
+}
 
 void append_indented(std::string& text, std::string_view block) {
   while (!block.empty()) {
@@ -43,10 +47,13 @@ std::string_view next_word(std::string_view& line) {
   return word;
 }
 
-std::string digest_from(std::string_view word) { return word == kNoDigest ? std::string() : std::string(word); }
+std::string digest_from(std::string_view word) {
+  return word == kNoDigest ? std::string() : std::string(word);
+}
 
 Error broken_line(std::string_view line, const std::string& name) {
-  return {ErrorCode::corrupt, fmt::format("'{}' has a line of the plan that cannot be read: '{}'", name, to_printable_utf8(line))};
+  return {ErrorCode::corrupt, fmt::format("'{}' has a line of the plan that cannot be read: '{}'", name,
+                                          to_printable_utf8(line))};
 }
 
 // Calls `read` for each line of a block without its indentation, until it answers false.
@@ -121,11 +128,13 @@ std::string write_run_record(const RunRecord& record) {
   text += "# The plan, a task a line: index, digest of the task, digest of its files' sizes and times, name.";
   text += kTasksBlock;
   for (const PlannedTask& task : record.tasks) {
-    text += fmt::format("{}{} {} {} {}\n", kIndent, task.index, digest_text(task.digest), digest_text(task.stat_digest), one_line(task.name));
+    text += fmt::format("{}{} {} {} {}\n", kIndent, task.index, digest_text(task.digest),
+                        digest_text(task.stat_digest), one_line(task.name));
   }
   text += "# What was selected but not planned, and why.";
   text += kSkippedBlock;
-  for (const SkippedTask& task : record.skipped) text += fmt::format("{}{}\t{}\n", kIndent, one_line(task.name), one_line(task.reason));
+  for (const SkippedTask& task : record.skipped)
+    text += fmt::format("{}{}\t{}\n", kIndent, one_line(task.name), one_line(task.reason));
   return seal(std::move(text));
 }
 
@@ -133,7 +142,8 @@ Result<RunRecord> read_run_record(std::string_view text, const std::string& name
   ARENA_ASSIGN(const std::string_view body, unseal(text, name));
   const std::size_t tasks_begin = body.find(kTasksBlock);
   const std::size_t skipped_begin = body.rfind(kSkippedBlock);
-  if (tasks_begin == std::string_view::npos || skipped_begin == std::string_view::npos || skipped_begin < tasks_begin) {
+  if (tasks_begin == std::string_view::npos || skipped_begin == std::string_view::npos ||
+      skipped_begin < tasks_begin) {
     return fail(ErrorCode::corrupt, fmt::format("'{}' has no plan", name));
   }
   ARENA_ASSIGN(const YamlNode root, parse_yaml(body.substr(0, tasks_begin + 1), name).map_error(as_corrupt));
@@ -155,7 +165,8 @@ Result<RunRecord> read_run_record(std::string_view text, const std::string& name
   ARENA_TRY(reader.finish(UnknownKeys::error, nullptr).map_error(as_corrupt));
 
   // The comment line in front of "skipped:" belongs to neither block.
-  std::string_view tasks = body.substr(tasks_begin + kTasksBlock.size(), skipped_begin + 1 - tasks_begin - kTasksBlock.size());
+  std::string_view tasks =
+      body.substr(tasks_begin + kTasksBlock.size(), skipped_begin + 1 - tasks_begin - kTasksBlock.size());
   tasks = tasks.substr(0, tasks.rfind('#'));
   ARENA_TRY(read_tasks(tasks, name, record.tasks));
   ARENA_TRY(read_skipped(body.substr(skipped_begin + kSkippedBlock.size()), name, record.skipped));

@@ -19,10 +19,13 @@ Result<YamlNode> parse_sealed_yaml(std::string_view text, const std::string& nam
 }
 
 Status check_schema_version(MappingReader& reader, const std::string& name, int newest) {
-  const std::int64_t version = reader.required_integer("schema_version", 1, std::numeric_limits<std::int64_t>::max());
+  const std::int64_t version =
+      reader.required_integer("schema_version", 1, std::numeric_limits<std::int64_t>::max());
   if (version <= newest) return {};
-  return fail(ErrorCode::unsupported,
-              fmt::format("'{}' has schema version {}, this arena reads up to {}: use the newer arena that wrote it", name, version, newest));
+  return fail(
+      ErrorCode::unsupported,
+      fmt::format("'{}' has schema version {}, this arena reads up to {}: use the newer arena that wrote it",
+                  name, version, newest));
 }
 
 }  // namespace arena

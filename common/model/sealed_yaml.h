@@ -1,6 +1,7 @@
 #pragma once
-// Reading files that arena itself wrote: whatever is wrong with one of them means that it was damaged, so every error of
-// the parsers becomes ErrorCode::corrupt. Only a newer schema is told apart, as ErrorCode::unsupported.
+// Reading files that arena itself wrote: whatever is wrong with one of them means that it was damaged, so
+// every error of the parsers becomes ErrorCode::corrupt. Only a newer schema is told apart, as
+// ErrorCode::unsupported.
 #include <string>
 #include <string_view>
 

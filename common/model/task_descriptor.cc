@@ -12,8 +12,8 @@ namespace arena {
 namespace {
 
 constexpr std::int64_t kMaximum = std::numeric_limits<std::int64_t>::max();
-constexpr DescriptorStatus kStatuses[] = {DescriptorStatus::pending, DescriptorStatus::already_complete, DescriptorStatus::done,
-                                          DescriptorStatus::failed};
+constexpr DescriptorStatus kStatuses[] = {DescriptorStatus::pending, DescriptorStatus::already_complete,
+                                          DescriptorStatus::done, DescriptorStatus::failed};
 
 void read_v02_keys(MappingReader& reader, TaskDescriptor& descriptor) {
   descriptor.index = reader.required_integer("index", 1, kMaximum);
@@ -28,7 +28,8 @@ void read_v02_keys(MappingReader& reader, TaskDescriptor& descriptor) {
     descriptor.status = candidate;
     known = true;
   }
-  if (!known) reader.add_error(reader.line_of("status"), "status", fmt::format("unknown status '{}'", status));
+  if (!known)
+    reader.add_error(reader.line_of("status"), "status", fmt::format("unknown status '{}'", status));
   descriptor.worker_id = reader.string("worker_id").value_or("");
 }
 
@@ -42,7 +43,8 @@ void read_own_keys(MappingReader& reader, TaskDescriptor& descriptor) {
   descriptor.claimed_at = reader.string("claimed_at").value_or("");
   if (const auto cause = reader.string("cause")) {
     descriptor.cause = cause_class_from(*cause);
-    if (!descriptor.cause) reader.add_error(reader.line_of("cause"), "cause", fmt::format("unknown cause class '{}'", *cause));
+    if (!descriptor.cause)
+      reader.add_error(reader.line_of("cause"), "cause", fmt::format("unknown cause class '{}'", *cause));
   }
   descriptor.cause_message = reader.string("cause_message").value_or("");
   descriptor.result_digest = reader.string("result_digest").value_or("");

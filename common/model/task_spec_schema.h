@@ -10,13 +10,14 @@
 
 namespace arena {
 
-Result<TaskSpec> read_task_spec_v1(const YamlNode& root, const std::string& name, std::vector<std::string>* warnings);
+Result<TaskSpec> read_task_spec_v1(const YamlNode& root, const std::string& name,
+                                   std::vector<std::string>* warnings);
 Result<TaskSpec> read_task_spec_v2(const YamlNode& root, const std::string& name);
 
 inline constexpr std::int64_t kMaximumTaskSeconds = 7 * 24 * 3600;
 
-// `text` as a path inside the task: without "./" and doubled or final slashes. Nothing for what is absolute, leaves the task,
-// has a backslash or a drive letter, or is empty.
+// `text` as a path inside the task: without "./" and doubled or final slashes. Nothing for what is absolute,
+// leaves the task, has a backslash or a drive letter, or is empty.
 std::optional<std::string> normalized_task_path(std::string_view text);
 bool is_commit_id(std::string_view text);  // 40 hexadecimal digits
 

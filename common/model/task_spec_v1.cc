@@ -12,8 +12,9 @@ namespace arena {
 namespace {
 
 // Keys that say something to people or to other tools, nothing to arena.
-constexpr std::array<std::string_view, 6> kInformation = {"schema_version", "task_result_template", "kernel_identity",
-                                                          "source_origin",  "supported_archs",      "aiter_commit"};
+constexpr std::array<std::string_view, 6> kInformation = {"schema_version",  "task_result_template",
+                                                          "kernel_identity", "source_origin",
+                                                          "supported_archs", "aiter_commit"};
 constexpr std::array<std::string_view, 4> kRepositoryLanguages = {"hip", "triton", "flydsl", "tilelang"};
 
 class V1Reader {
@@ -39,7 +40,9 @@ class V1Reader {
   }
 
  private:
-  void error(std::string_view key, std::string_view problem) { reader_.add_error(reader_.line_of(key), key, problem); }
+  void error(std::string_view key, std::string_view problem) {
+    reader_.add_error(reader_.line_of(key), key, problem);
+  }
   void warn(int line, std::string_view key, std::string_view problem) {
     if (warnings_ != nullptr) warnings_->push_back(fmt::format("{}:{}: {}: {}", name_, line, key, problem));
   }
@@ -64,8 +67,12 @@ class V1Reader {
 
   void read_task_type() {
     spec_.task_type = reader_.required_string("task_type");
-    const bool is_name = spec_.task_type.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == std::string::npos;
-    if (!is_name) error("task_type", fmt::format("'{}' is not the name of a task type", to_printable_utf8(spec_.task_type)));
+    const bool is_name =
+        spec_.task_type.find_first_not_of(
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == std::string::npos;
+    if (!is_name)
+      error("task_type",
+            fmt::format("'{}' is not the name of a task type", to_printable_utf8(spec_.task_type)));
   }
 
   void read_commands() {
@@ -74,7 +81,8 @@ class V1Reader {
     spec_.performance_commands = list("performance_command");
     if (spec_.correctness_commands.empty()) error("correctness_command", "required, but missing or empty");
     if (spec_.performance_commands.empty()) {
-      warn(reader_.line_of("performance_command"), "performance_command", "missing: no speedup will be measured");
+      warn(reader_.line_of("performance_command"), "performance_command",
+           "missing: no speedup will be measured");
     }
     const auto seconds = [&](std::string_view key) -> std::optional<std::chrono::seconds> {
       const auto value = reader_.integer(key, 1, kMaximumTaskSeconds);
@@ -89,9 +97,11 @@ class V1Reader {
   void read_repository() {
     RepositorySource& repository = spec_.repository;
     repository.url = reader_.string("repo_url").value_or("");
-    if (!repository.url.empty() && repository.url[0] == '-') error("repo_url", "not an address of a repository");
+    if (!repository.url.empty() && repository.url[0] == '-')
+      error("repo_url", "not an address of a repository");
     repository.revision = reader_.string("repo_commit").value_or("");
-    if (!repository.revision.empty() && !is_commit_id(repository.revision)) error("repo_commit", "expected a commit of 40 hexadecimal digits");
+    if (!repository.revision.empty() && !is_commit_id(repository.revision))
+      error("repo_commit", "expected a commit of 40 hexadecimal digits");
     if (const auto subdirectory = reader_.string("repo_subdir"); subdirectory && *subdirectory != ".") {
       const auto path = normalized_task_path(*subdirectory);
       if (!path) error("repo_subdir", "expected a path inside the repository");
@@ -100,7 +110,8 @@ class V1Reader {
     repository.post_clone_install = list("post_clone_install");
     const std::string mode = reader_.string("post_clone_install_mode").value_or("after_clone");
     repository.install_every_setup = mode == "every_setup";
-    if (mode != "after_clone" && mode != "every_setup") error("post_clone_install_mode", "expected after_clone or every_setup");
+    if (mode != "after_clone" && mode != "every_setup")
+      error("post_clone_install_mode", "expected after_clone or every_setup");
     read_image(repository);
     read_language();
   }
@@ -109,15 +120,19 @@ class V1Reader {
     repository.image_exclude = list("image_repo_exclude");
     repository.image_path = reader_.string("image_repo_path").value_or("");
     const std::string& path = repository.image_path;
-    const bool is_absolute = path.size() > 1 && path[0] == '/' && normalized_task_path(std::string_view(path).substr(1));
-    if (!path.empty() && !is_absolute) error("image_repo_path", "expected an absolute path in the image, without '..'");
-    if (path.empty() && spec_.task_type == "image_kernel") error("image_repo_path", "required with the task type image_kernel");
+    const bool is_absolute =
+        path.size() > 1 && path[0] == '/' && normalized_task_path(std::string_view(path).substr(1));
+    if (!path.empty() && !is_absolute)
+      error("image_repo_path", "expected an absolute path in the image, without '..'");
+    if (path.empty() && spec_.task_type == "image_kernel")
+      error("image_repo_path", "required with the task type image_kernel");
   }
 
   void read_language() {
     spec_.repository_language = reader_.string("repository_language").value_or("");
     const std::string& language = spec_.repository_language;
-    const bool is_known = std::find(kRepositoryLanguages.begin(), kRepositoryLanguages.end(), language) != kRepositoryLanguages.end();
+    const bool is_known = std::find(kRepositoryLanguages.begin(), kRepositoryLanguages.end(), language) !=
+                          kRepositoryLanguages.end();
     const bool is_needed = spec_.task_type == "repository" || spec_.task_type == "image_kernel";
     if ((is_needed || !language.empty()) && !is_known) {
       error("repository_language", fmt::format("expected one of {}", fmt::join(kRepositoryLanguages, ", ")));
@@ -152,16 +167,22 @@ class V1Reader {
     spec_.platform.skip = status == "skip";
     if (status == "skip" || status == "active") return;
     spec_.platform.unknown_status = to_printable_utf8(entry.value.scalar);
-    warn(entry.key_line, key, fmt::format("unknown status '{}'; the task runs", spec_.platform.unknown_status));
+    warn(entry.key_line, key,
+         fmt::format("unknown status '{}'; the task runs", spec_.platform.unknown_status));
   }
 
   void read_required_arch(const YamlEntry& entry, const std::string& key) {
     if (entry.value.is_null()) return;
-    const bool is_number = entry.value.kind == YamlNode::Kind::scalar && (yaml_double(entry.value) || yaml_bool(entry.value));
+    const bool is_number =
+        entry.value.kind == YamlNode::Kind::scalar && (yaml_double(entry.value) || yaml_bool(entry.value));
     auto names = yaml_string_list(entry.value);
-    if (entry.value.kind == YamlNode::Kind::scalar && !is_number) names = std::vector<std::string>{entry.value.scalar};
-    if (!names) return warn(entry.key_line, key, "expected the name of an architecture or a list of them; it is ignored");
-    std::copy_if(names->begin(), names->end(), std::back_inserter(spec_.platform.required_arch), [](const auto& arch) { return !arch.empty(); });
+    if (entry.value.kind == YamlNode::Kind::scalar && !is_number)
+      names = std::vector<std::string>{entry.value.scalar};
+    if (!names)
+      return warn(entry.key_line, key,
+                  "expected the name of an architecture or a list of them; it is ignored");
+    std::copy_if(names->begin(), names->end(), std::back_inserter(spec_.platform.required_arch),
+                 [](const auto& arch) { return !arch.empty(); });
   }
 
   Status read_prompt() {
@@ -188,7 +209,8 @@ class V1Reader {
 
 }  // namespace
 
-Result<TaskSpec> read_task_spec_v1(const YamlNode& root, const std::string& name, std::vector<std::string>* warnings) {
+Result<TaskSpec> read_task_spec_v1(const YamlNode& root, const std::string& name,
+                                   std::vector<std::string>* warnings) {
   return V1Reader(root, name, warnings).read();
 }
 

@@ -1,4 +1,5 @@
-// Schema v2. Every rule is checked, so that a task's author learns of a mistake today, although arena cannot run such tasks yet.
+// Schema v2. Every rule is checked, so that a task's author learns of a mistake today, although arena cannot
+// run such tasks yet.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -13,11 +14,13 @@ namespace arena {
 
 namespace {
 
-constexpr const char* kUnsupported = "schema version 2 with the evaluation protocol arena-eval-v1 cannot be run yet";
+constexpr const char* kUnsupported =
+    "schema version 2 with the evaluation protocol arena-eval-v1 cannot be run yet";
 
 bool is_strict_path(std::string_view text) { return normalized_task_path(text) == text; }
 bool is_below(std::string_view path, std::string_view directory) {
-  return path.size() > directory.size() && path.substr(0, directory.size()) == directory && path[directory.size()] == '/';
+  return path.size() > directory.size() && path.substr(0, directory.size()) == directory &&
+         path[directory.size()] == '/';
 }
 bool is_inside(std::string_view path, const EditableScope& scope) {
   return path == scope.path || (scope.kind == EditableScope::Kind::tree && is_below(path, scope.path));
@@ -88,7 +91,8 @@ class V2Reader {
     const YamlNode* node = parent.node(key);
     if (node == nullptr) return;
     if (node->kind != YamlNode::Kind::sequence) return error(parent, key, "expected a list");
-    for (std::size_t i = 0; i < node->items.size(); ++i) read_child(node->items[i], fmt::format("{}[{}]", parent.context_of(key), i), read);
+    for (std::size_t i = 0; i < node->items.size(); ++i)
+      read_child(node->items[i], fmt::format("{}[{}]", parent.context_of(key), i), read);
   }
 
   static std::string optional_text(MappingReader& reader, std::string_view key) {
@@ -98,11 +102,13 @@ class V2Reader {
   }
 
   // One of `words`; the first is the default.
-  static std::string choice(MappingReader& reader, std::string_view key, const std::vector<std::string>& words) {
+  static std::string choice(MappingReader& reader, std::string_view key,
+                            const std::vector<std::string>& words) {
     const auto value = reader.string(key);
     if (!value) return words[0];
     if (std::find(words.begin(), words.end(), *value) == words.end()) {
-      error(reader, key, fmt::format("expected one of {}, not '{}'", fmt::join(words, ", "), to_printable_utf8(*value)));
+      error(reader, key,
+            fmt::format("expected one of {}, not '{}'", fmt::join(words, ", "), to_printable_utf8(*value)));
     }
     return *value;
   }
@@ -134,17 +140,21 @@ class V2Reader {
     return fmt::format("'{}' is not a normalized path inside the task", to_printable_utf8(value));
   }
 
-  static void timeout(MappingReader& reader, std::string_view key = "timeout_s") { reader.integer(key, 1, kMaximumTaskSeconds); }
+  static void timeout(MappingReader& reader, std::string_view key = "timeout_s") {
+    reader.integer(key, 1, kMaximumTaskSeconds);
+  }
 
   // A program and its arguments; a single text would be a shell line, which v2 does not have.
   static void check_argv(MappingReader& reader, std::string_view key, const YamlNode& node) {
     const auto words = yaml_string_list(node);
-    if (!words || words->empty() || (*words)[0].empty()) error(reader, key, "expected a list of words, the program and its arguments");
+    if (!words || words->empty() || (*words)[0].empty())
+      error(reader, key, "expected a list of words, the program and its arguments");
   }
   static void argv_list(MappingReader& reader, std::string_view key) {
     const YamlNode* node = reader.node(key);
     if (node == nullptr) return;
-    if (node->kind != YamlNode::Kind::sequence || node->items.empty()) return error(reader, key, "expected a list of commands, each a list of words");
+    if (node->kind != YamlNode::Kind::sequence || node->items.empty())
+      return error(reader, key, "expected a list of commands, each a list of words");
     for (const YamlNode& item : node->items) check_argv(reader, key, item);
   }
 
@@ -172,11 +182,13 @@ class V2Reader {
         scope.path = item.scalar;
         if (!is_strict_path(scope.path)) reader.add_error(item.line, "editable", bad_path(scope.path));
       } else {
-        read_child(item, fmt::format("candidate.editable[{}]", i), [&](MappingReader& r) { read_scope(r, scope); });
+        read_child(item, fmt::format("candidate.editable[{}]", i),
+                   [&](MappingReader& r) { read_scope(r, scope); });
       }
       for (const EditableScope& other : spec_.editable) {
         if (is_inside(scope.path, other) || is_inside(other.path, scope)) {
-          reader.add_error(item.line, "editable", fmt::format("'{}' and '{}' overlap", other.path, scope.path));
+          reader.add_error(item.line, "editable",
+                           fmt::format("'{}' and '{}' overlap", other.path, scope.path));
         }
       }
       spec_.editable.push_back(std::move(scope));
@@ -186,7 +198,9 @@ class V2Reader {
   static void read_scope(MappingReader& reader, EditableScope& scope) {
     scope.path = required_path(reader, "path");
     const std::string kind = choice(reader, "scope", {"file", "symbols", "tree"});
-    scope.kind = kind == "symbols" ? EditableScope::Kind::symbols : kind == "tree" ? EditableScope::Kind::tree : EditableScope::Kind::file;
+    scope.kind = kind == "symbols" ? EditableScope::Kind::symbols
+                 : kind == "tree"  ? EditableScope::Kind::tree
+                                   : EditableScope::Kind::file;
     scope.symbols = list(reader, "symbols");
     scope.allow_new_helpers = reader.boolean("allow_new_helpers").value_or(false);
     const std::set<std::string> unique(scope.symbols.begin(), scope.symbols.end());
@@ -206,24 +220,32 @@ class V2Reader {
     reader.required_string("kind");
     const std::string kind = choice(reader, "kind", {"function", "builder", "class", "executable"});
     const std::string symbol = optional_text(reader, "symbol");
-    if (kind == "executable" && reader.node("symbol") != nullptr) error(reader, "symbol", "an executable has no symbol");
+    if (kind == "executable" && reader.node("symbol") != nullptr)
+      error(reader, "symbol", "an executable has no symbol");
     if (kind != "executable" && symbol.empty()) error(reader, "symbol", "required, but missing");
-    const bool is_editable = std::any_of(spec_.editable.begin(), spec_.editable.end(), [&](const auto& scope) { return is_inside(file, scope); });
+    const bool is_editable = std::any_of(spec_.editable.begin(), spec_.editable.end(),
+                                         [&](const auto& scope) { return is_inside(file, scope); });
     if (!is_editable) error(reader, "file", fmt::format("'{}' is not in candidate.editable", file));
-    if (!seen.insert(file + '\n' + kind + '\n' + symbol).second) error(reader, "file", "this entry point is given twice");
+    if (!seen.insert(file + '\n' + kind + '\n' + symbol).second)
+      error(reader, "file", "this entry point is given twice");
     if (!symbol.empty()) spec_.target_functions.push_back(symbol);
   }
 
   void read_baseline(MappingReader& parent) {
     child(parent, "baseline", [&](MappingReader& reader) {
-      const std::string kind = choice(reader, "kind", implemented_ ? std::vector<std::string>{"initial_candidate", "provided"}
-                                                                   : std::vector<std::string>{"provided", "initial_candidate"});
-      if (!implemented_ && kind == "initial_candidate") error(reader, "kind", "an unimplemented candidate is no baseline");
+      const std::string kind =
+          choice(reader, "kind",
+                 implemented_ ? std::vector<std::string>{"initial_candidate", "provided"}
+                              : std::vector<std::string>{"provided", "initial_candidate"});
+      if (!implemented_ && kind == "initial_candidate")
+        error(reader, "kind", "an unimplemented candidate is no baseline");
       optional_text(reader, "language");
       spec_.source_files = paths(reader, "source_files");
-      const bool is_diagnostic = choice(reader, "correctness_policy", {"required", "diagnostic"}) == "diagnostic";
+      const bool is_diagnostic =
+          choice(reader, "correctness_policy", {"required", "diagnostic"}) == "diagnostic";
       const std::string reason = optional_text(reader, "diagnostic_reason");
-      if (is_diagnostic && reason.empty()) error(reader, "diagnostic_reason", "required with correctness_policy diagnostic");
+      if (is_diagnostic && reason.empty())
+        error(reader, "diagnostic_reason", "required with correctness_policy diagnostic");
       if (!is_diagnostic && reader.node("diagnostic_reason") != nullptr) {
         error(reader, "diagnostic_reason", "belongs to correctness_policy diagnostic");
       }
@@ -234,7 +256,8 @@ class V2Reader {
   void read_evaluation(MappingReader& reader) {
     const YamlNode* runner = reader.node("runner");
     if (runner != nullptr) check_argv(reader, "runner", *runner);
-    if (const std::string workloads = path(reader, "workloads"); !workloads.empty()) protected_.push_back(workloads);
+    if (const std::string workloads = path(reader, "workloads"); !workloads.empty())
+      protected_.push_back(workloads);
     timeout(reader);
     int with_commands = 0;
     const auto action = [&](MappingReader& r) {
@@ -256,7 +279,8 @@ class V2Reader {
       choice(r, "kind", {"serving"});
       path(r, "runtime_lock");
       r.integer("pairs", 1, 1'000'000);
-      if (const auto limit = r.number("max_p99_tpot_ms"); limit && !(*limit > 0)) error(r, "max_p99_tpot_ms", "expected a number above 0");
+      if (const auto limit = r.number("max_p99_tpot_ms"); limit && !(*limit > 0))
+        error(r, "max_p99_tpot_ms", "expected a number above 0");
     });
   }
 
@@ -281,12 +305,14 @@ class V2Reader {
   static void read_git_source(MappingReader& reader) {
     const std::string url = reader.required_string("url");
     if (!url.empty() && url[0] == '-') error(reader, "url", "not an address of a repository");
-    if (!is_commit_id(reader.required_string("revision"))) error(reader, "revision", "expected a commit of 40 hexadecimal digits");
+    if (!is_commit_id(reader.required_string("revision")))
+      error(reader, "revision", "expected a commit of 40 hexadecimal digits");
   }
 
   static void read_image_source(MappingReader& reader) {
     const std::string image_path = reader.required_string("image_path");
-    if (image_path.size() < 2 || image_path[0] != '/' || !is_strict_path(std::string_view(image_path).substr(1))) {
+    if (image_path.size() < 2 || image_path[0] != '/' ||
+        !is_strict_path(std::string_view(image_path).substr(1))) {
       error(reader, "image_path", "expected a normalized absolute path in the image");
     }
     paths(reader, "exclude");
@@ -295,7 +321,8 @@ class V2Reader {
   void read_platform(MappingReader& reader) {
     spec_.platform.skip = choice(reader, "status", {"active", "skip"}) == "skip";
     spec_.platform.skip_reason = optional_text(reader, "skip_reason");
-    if (spec_.platform.skip && spec_.platform.skip_reason.empty()) error(reader, "skip_reason", "required with status skip");
+    if (spec_.platform.skip && spec_.platform.skip_reason.empty())
+      error(reader, "skip_reason", "required with status skip");
     const auto required = reader.string_list("required_arch");
     if (!required) return;
     const std::set<std::string> unique(required->begin(), required->end());
@@ -310,7 +337,8 @@ class V2Reader {
 
   static void read_export(MappingReader& reader, std::set<std::string>& outputs) {
     reader.required_string("format");
-    if (!outputs.insert(required_path(reader, "output")).second) error(reader, "output", "another export writes this file too");
+    if (!outputs.insert(required_path(reader, "output")).second)
+      error(reader, "output", "another export writes this file too");
     const YamlNode* command = reader.node("command");
     if (command == nullptr) return error(reader, "command", "required, but missing");
     check_argv(reader, "command", *command);
@@ -322,7 +350,8 @@ class V2Reader {
     for (const EditableScope& scope : spec_.editable) {
       for (const std::string& file : protected_) {
         if (is_inside(file, scope) || is_below(scope.path, file)) {
-          error(reader, "candidate", fmt::format("editable '{}' covers '{}', which a candidate may not change", scope.path, file));
+          error(reader, "candidate",
+                fmt::format("editable '{}' covers '{}', which a candidate may not change", scope.path, file));
         }
       }
     }
@@ -338,6 +367,8 @@ class V2Reader {
 
 }  // namespace
 
-Result<TaskSpec> read_task_spec_v2(const YamlNode& root, const std::string& name) { return V2Reader(root, name).read(); }
+Result<TaskSpec> read_task_spec_v2(const YamlNode& root, const std::string& name) {
+  return V2Reader(root, name).read();
+}
 
 }  // namespace arena

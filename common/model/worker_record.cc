@@ -31,7 +31,8 @@ Result<WorkerRecord> read_worker_record(std::string_view text, const std::string
   MappingReader reader(root, name, "");
   WorkerRecord record;
   record.worker_id = reader.required_string("worker_id");
-  record.protocol_version = static_cast<int>(reader.required_integer("protocol_version", 1, std::numeric_limits<int>::max()));
+  record.protocol_version =
+      static_cast<int>(reader.required_integer("protocol_version", 1, std::numeric_limits<int>::max()));
   record.run_id = reader.required_string("run_id");
   record.launcher = reader.required_string("launcher");
   record.host = reader.required_string("host");
@@ -43,7 +44,8 @@ Result<WorkerRecord> read_worker_record(std::string_view text, const std::string
   record.reap_mode = reader.string("reap_mode").value_or("");
   record.started_at = reader.string("started_at").value_or("");
   record.version = reader.string("version").value_or("");
-  // A coordinator of another version reads this to decide about adoption: keys that it does not know are no damage.
+  // A coordinator of another version reads this to decide about adoption: keys that it does not know are no
+  // damage.
   ARENA_TRY(reader.finish(UnknownKeys::ignore, nullptr).map_error(as_corrupt));
   return record;
 }

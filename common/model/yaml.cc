@@ -29,7 +29,8 @@ std::size_t cost_of(const YamlNode& node) {
   return cost;
 }
 
-// yaml-cpp expands the escapes \N and \_ to single bytes of Latin-1, the only way to invalid UTF-8 from valid input.
+// yaml-cpp expands the escapes \N and \_ to single bytes of Latin-1, the only way to invalid UTF-8 from valid
+// input.
 std::string repaired_utf8(const std::string& text) {
   std::string repaired;
   for (std::size_t i = 0; i < text.size();) {
@@ -41,7 +42,8 @@ std::string repaired_utf8(const std::string& text) {
   return repaired;
 }
 
-// Builds the tree from yaml-cpp's events. Reports what is wrong by throwing yaml-cpp's own exception, which parse_yaml catches.
+// Builds the tree from yaml-cpp's events. Reports what is wrong by throwing yaml-cpp's own exception, which
+// parse_yaml catches.
 class TreeBuilder final : public YAML::EventHandler {
  public:
   explicit TreeBuilder(std::string_view text) : text_(text) {}
@@ -49,9 +51,11 @@ class TreeBuilder final : public YAML::EventHandler {
   YamlNode take_root() { return std::move(root_); }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    if (++documents_ > 1) throw YAML::ParserException(mark, "a second document starts here; one file holds one document");
+    if (++documents_ > 1)
+      throw YAML::ParserException(mark, "a second document starts here; one file holds one document");
   }
-  // A quoted scalar that is never closed ends at the end of the file without complaint from yaml-cpp: a file was cut.
+  // A quoted scalar that is never closed ends at the end of the file without complaint from yaml-cpp: a file
+  // was cut.
   void OnDocumentEnd() override {
     if (has_scalar_ && end_of_quoted(offset(last_scalar_)) == std::string_view::npos) {
       throw YAML::ParserException(last_scalar_, kOpenQuote);
@@ -66,7 +70,8 @@ class TreeBuilder final : public YAML::EventHandler {
     }
     add(std::move(node), anchor, mark);
   }
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
     YamlNode node = make_node(YamlNode::Kind::scalar, mark);
     node.scalar = repaired_utf8(value);
     node.quoted = tag == "!" || core_tag(tag, mark) == "str";
@@ -76,7 +81,8 @@ class TreeBuilder final : public YAML::EventHandler {
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchored_.find(anchor);
-    if (found == anchored_.end()) throw YAML::ParserException(mark, "this alias refers to a node that contains it");
+    if (found == anchored_.end())
+      throw YAML::ParserException(mark, "this alias refers to a node that contains it");
     spend(cost_of(found->second), mark);
     add(found->second, 0, mark);
   }
@@ -86,7 +92,8 @@ class TreeBuilder final : public YAML::EventHandler {
     open(YamlNode::Kind::sequence, anchor, mark);
   }
   void OnSequenceEnd() override { close(); }
-  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
     core_tag(tag, mark);
     open(YamlNode::Kind::mapping, anchor, mark);
   }
@@ -163,7 +170,8 @@ class TreeBuilder final : public YAML::EventHandler {
     if (level.node.kind == YamlNode::Kind::sequence) {
       level.node.items.push_back(std::move(node));
     } else if (!level.has_key) {
-      if (node.kind != YamlNode::Kind::scalar) throw YAML::ParserException(mark, "a key is missing before ':'");
+      if (node.kind != YamlNode::Kind::scalar)
+        throw YAML::ParserException(mark, "a key is missing before ':'");
       level.has_key = true;
       level.key_is_merge = node.scalar == "<<" && !node.quoted;
       level.key_mark = mark;
@@ -186,7 +194,8 @@ class TreeBuilder final : public YAML::EventHandler {
       sources.push_back(std::move(node));
     }
     for (YamlNode& source : sources) {
-      if (source.kind != YamlNode::Kind::mapping) throw YAML::ParserException(mark, "'<<' needs a mapping or a list of mappings");
+      if (source.kind != YamlNode::Kind::mapping)
+        throw YAML::ParserException(mark, "'<<' needs a mapping or a list of mappings");
       level.merges.push_back(std::move(source));
     }
   }
@@ -204,12 +213,15 @@ class TreeBuilder final : public YAML::EventHandler {
     std::vector<const YamlEntry*> sorted;
     sorted.reserve(mapping.entries.size());
     for (const YamlEntry& entry : mapping.entries) sorted.push_back(&entry);
-    std::stable_sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) { return a->key < b->key; });
-    const auto twin = std::adjacent_find(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) { return a->key == b->key; });
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto* a, const auto* b) { return a->key < b->key; });
+    const auto twin = std::adjacent_find(sorted.begin(), sorted.end(),
+                                         [](const auto* a, const auto* b) { return a->key == b->key; });
     if (twin == sorted.end()) return;
     YAML::Mark mark;
     mark.line = (*(twin + 1))->key_line - 1;
-    throw YAML::ParserException(mark, fmt::format("duplicate key '{}', first given in line {}", (*twin)->key, (*twin)->key_line));
+    throw YAML::ParserException(
+        mark, fmt::format("duplicate key '{}', first given in line {}", (*twin)->key, (*twin)->key_line));
   }
 
   // yaml-cpp takes the last line of a mapping without its ':' for a key with a null value.
@@ -238,7 +250,8 @@ class TreeBuilder final : public YAML::EventHandler {
     return position;
   }
 
-  // Behind the closing quote of the scalar at `begin`, npos if it has none. Block scalars are whole at any length.
+  // Behind the closing quote of the scalar at `begin`, npos if it has none. Block scalars are whole at any
+  // length.
   std::size_t end_of_quoted(std::size_t begin) const {
     if (begin >= text_.size()) return std::string_view::npos;
     const char quote = text_[begin];
@@ -264,14 +277,16 @@ class TreeBuilder final : public YAML::EventHandler {
   bool has_scalar_ = false;
 };
 
-// yaml-cpp reads 0x04 as the end of the file and repairs broken UTF-8 silently: both would change what a file says.
+// yaml-cpp reads 0x04 as the end of the file and repairs broken UTF-8 silently: both would change what a file
+// says.
 Status check_characters(std::string_view text, const std::string& name) {
   int line = 1;
   for (std::size_t i = 0; i < text.size();) {
     const auto byte = static_cast<unsigned char>(text[i]);
     if (byte == '\n') ++line;
     if ((byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') || byte == 0x7F) {
-      return fail(ErrorCode::invalid_input, fmt::format("{}:{}: a control character (0x{:02x}) is not allowed", name, line, byte));
+      return fail(ErrorCode::invalid_input,
+                  fmt::format("{}:{}: a control character (0x{:02x}) is not allowed", name, line, byte));
     }
     const std::size_t length = byte < 0x80 ? 1 : utf8_sequence_length(text.substr(i));
     if (length == 0) return fail(ErrorCode::invalid_input, fmt::format("{}:{}: not valid UTF-8", name, line));
@@ -281,7 +296,8 @@ Status check_characters(std::string_view text, const std::string& name) {
 }
 
 std::string_view explain(const YAML::Exception& error) {
-  if (error.msg == "bad file") return "nested too deeply";  // what yaml-cpp says when its own limit is reached first
+  if (error.msg == "bad file")
+    return "nested too deeply";  // what yaml-cpp says when its own limit is reached first
   if (error.msg == "illegal EOF in scalar") return kOpenQuote;
   if (error.msg == "illegal map value") return "unexpected ':' (quotes missing, or wrong indentation?)";
   return error.msg;
@@ -305,7 +321,8 @@ Result<YamlNode> parse_full_yaml(std::string_view text, const std::string& name)
     }
     return builder.take_root();
   } catch (const YAML::Exception& error) {
-    return fail(ErrorCode::invalid_input, fmt::format("{}:{}: {}", name, error.mark.line + 1, explain(error)));
+    return fail(ErrorCode::invalid_input,
+                fmt::format("{}:{}: {}", name, error.mark.line + 1, explain(error)));
   } catch (const std::exception& error) {
     return fail(ErrorCode::invalid_input, fmt::format("{}: cannot be read as YAML: {}", name, error.what()));
   }

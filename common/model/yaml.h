@@ -1,7 +1,8 @@
 #pragma once
-// YAML in and out through yaml-cpp, which is touched nowhere else. Input is parsed by events into plain structs: no aliasing,
-// safe to read from several threads, duplicate keys are errors, every node knows its line. Output is block style with
-// strings double-quoted whenever any YAML 1.1 or 1.2 reader could take them for something else.
+// YAML in and out through yaml-cpp, which is touched nowhere else. Input is parsed by events into plain
+// structs: no aliasing, safe to read from several threads, duplicate keys are errors, every node knows its
+// line. Output is block style with strings double-quoted whenever any YAML 1.1 or 1.2 reader could take them
+// for something else.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,25 +34,29 @@ struct YamlEntry {
   YamlNode value;
 };
 
-// One document. Empty text is a null node; a second document, a duplicate key, an unknown alias, a complex key, a tag beyond
-// the core schema, invalid UTF-8, what a cut file looks like (a key without ':', an open quote) or anything yaml-cpp rejects
-// is invalid_input with "NAME:LINE: …". Aliases are expanded (bounded), merge keys (<<) applied.
+// One document. Empty text is a null node; a second document, a duplicate key, an unknown alias, a complex
+// key, a tag beyond the core schema, invalid UTF-8, what a cut file looks like (a key without ':', an open
+// quote) or anything yaml-cpp rejects is invalid_input with "NAME:LINE: …". Aliases are expanded (bounded),
+// merge keys (<<) applied.
 Result<YamlNode> parse_yaml(std::string_view text, const std::string& name);
 
-// Typed views of one node. Absent keys are the caller's business; a present value of the wrong type is an error text.
-Result<std::string> yaml_string(const YamlNode& node);      // any scalar; null and collections are errors
-Result<std::int64_t> yaml_integer(const YamlNode& node);    // plain decimal; "010", "1_000", "0x1f", "1.0" are errors
-Result<double> yaml_double(const YamlNode& node);           // plain; .inf and .nan included
-Result<bool> yaml_bool(const YamlNode& node);               // plain true/false (any case), yes/no, on/off
+// Typed views of one node. Absent keys are the caller's business; a present value of the wrong type is an
+// error text.
+Result<std::string> yaml_string(const YamlNode& node);  // any scalar; null and collections are errors
+Result<std::int64_t> yaml_integer(
+    const YamlNode& node);                         // plain decimal; "010", "1_000", "0x1f", "1.0" are errors
+Result<double> yaml_double(const YamlNode& node);  // plain; .inf and .nan included
+Result<bool> yaml_bool(const YamlNode& node);      // plain true/false (any case), yes/no, on/off
 Result<std::vector<std::string>> yaml_string_list(const YamlNode& node);  // a sequence of scalars
 
 enum class UnknownKeys { error, warn, ignore };
 
-// Reads the keys of one mapping and remembers which it was asked for. The first error sticks: later reads return
-// defaults, and finish() returns it, as "NAME:LINE: KEY: what is wrong and what is expected".
+// Reads the keys of one mapping and remembers which it was asked for. The first error sticks: later reads
+// return defaults, and finish() returns it, as "NAME:LINE: KEY: what is wrong and what is expected".
 class MappingReader {
  public:
-  // `context` is the dotted path of the mapping ("agent", "" at top level). A null or non-mapping node is an error.
+  // `context` is the dotted path of the mapping ("agent", "" at top level). A null or non-mapping node is an
+  // error.
   MappingReader(const YamlNode& node, std::string name, std::string context);
 
   const YamlNode* node(std::string_view key);               // null if absent; explicit null is a node
@@ -59,13 +64,14 @@ class MappingReader {
   std::optional<std::int64_t> integer(std::string_view key, std::int64_t minimum, std::int64_t maximum);
   std::optional<double> number(std::string_view key);
   std::optional<bool> boolean(std::string_view key);
-  int line_of(std::string_view key) const;                  // of the key, or of the mapping if it is absent
-  std::optional<std::vector<std::string>> string_list(std::string_view key);  // a single scalar counts as a list of one
-  std::string required_string(std::string_view key);        // absent, null or empty is an error
+  int line_of(std::string_view key) const;  // of the key, or of the mapping if it is absent
+  std::optional<std::vector<std::string>> string_list(
+      std::string_view key);                          // a single scalar counts as a list of one
+  std::string required_string(std::string_view key);  // absent, null or empty is an error
   std::int64_t required_integer(std::string_view key, std::int64_t minimum, std::int64_t maximum);
   bool is_explicit_null(std::string_view key);
-  void ignore(std::string_view key) { node(key); }           // known, but not read here
-  std::string context_of(std::string_view key) const;       // the dotted path of a key of this mapping
+  void ignore(std::string_view key) { node(key); }     // known, but not read here
+  std::string context_of(std::string_view key) const;  // the dotted path of a key of this mapping
   void add_error(int line, std::string_view key, std::string_view problem);
 
   // Unknown keys become errors or lines in *warnings, each naming the nearest known key.
@@ -85,12 +91,17 @@ class MappingReader {
 class YamlWriter {
  public:
   YamlWriter& null(std::string_view key);
-  YamlWriter& string(std::string_view key, std::string_view value);  // made valid UTF-8; several lines become a "..." scalar with \n
-  YamlWriter& literal(std::string_view key, std::string_view text);  // a `|` block for text meant to be read by people
+  YamlWriter& string(
+      std::string_view key,
+      std::string_view value);  // made valid UTF-8; several lines become a "..." scalar with \n
+  YamlWriter& literal(std::string_view key,
+                      std::string_view text);  // a `|` block for text meant to be read by people
   YamlWriter& integer(std::string_view key, std::int64_t value);
-  YamlWriter& number(std::string_view key, double value);            // shortest text that reads back the same; always with . or e+
+  YamlWriter& number(std::string_view key,
+                     double value);  // shortest text that reads back the same; always with . or e+
   YamlWriter& boolean(std::string_view key, bool value);
-  YamlWriter& flow(std::string_view key, std::string_view value);    // one line that is YAML already, such as canonical_json
+  YamlWriter& flow(std::string_view key,
+                   std::string_view value);  // one line that is YAML already, such as canonical_json
   YamlWriter& string_list(std::string_view key, const std::vector<std::string>& values);  // [] when empty
   YamlWriter& begin_mapping(std::string_view key);
   YamlWriter& end_mapping();
@@ -116,7 +127,8 @@ class YamlWriter {
   std::vector<Level> levels_{Level{}};
 };
 
-// `text` as one YAML scalar on one line, quoted if needed. Invalid UTF-8 becomes U+FFFD, control characters are escaped.
+// `text` as one YAML scalar on one line, quoted if needed. Invalid UTF-8 becomes U+FFFD, control characters
+// are escaped.
 std::string yaml_scalar(std::string_view text);
 
 }  // namespace arena

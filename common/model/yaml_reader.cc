@@ -48,7 +48,8 @@ Result<std::string> yaml_string(const YamlNode& node) {
 }
 
 Result<std::int64_t> yaml_integer(const YamlNode& node) {
-  const auto value = is_plain(node) && !has_leading_zero(node.scalar) ? parse_integer(node.scalar) : std::nullopt;
+  const auto value =
+      is_plain(node) && !has_leading_zero(node.scalar) ? parse_integer(node.scalar) : std::nullopt;
   if (!value) return mismatch("a whole number", node);
   return *value;
 }
@@ -63,7 +64,8 @@ Result<double> yaml_double(const YamlNode& node) {
   if (equals_ignoring_case(word, ".inf")) return sign * std::numeric_limits<double>::infinity();
   if (!is_signed && equals_ignoring_case(word, ".nan")) return std::numeric_limits<double>::quiet_NaN();
   const auto value = has_leading_zero(text) ? std::nullopt : parse_double(text);
-  if (!value || !std::isfinite(*value)) return mismatch("a number", node);  // "inf" and "nan" without dot are words
+  if (!value || !std::isfinite(*value))
+    return mismatch("a number", node);  // "inf" and "nan" without dot are words
   return *value;
 }
 
@@ -84,7 +86,8 @@ Result<std::vector<std::string>> yaml_string_list(const YamlNode& node) {
   std::vector<std::string> values;
   values.reserve(node.items.size());
   for (const YamlNode& item : node.items) {
-    if (item.kind != YamlNode::Kind::scalar) return mismatch(fmt::format("a list of texts, in line {} a text", item.line), item);
+    if (item.kind != YamlNode::Kind::scalar)
+      return mismatch(fmt::format("a list of texts, in line {} a text", item.line), item);
     values.push_back(item.scalar);
   }
   return values;
@@ -94,8 +97,8 @@ MappingReader::MappingReader(const YamlNode& node, std::string name, std::string
     : node_(&node), name_(std::move(name)), context_(std::move(context)) {
   if (node.kind == YamlNode::Kind::mapping) return;
   const std::string problem = fmt::format("expected keys with values, not {}", describe(node));
-  error_ = Error{ErrorCode::invalid_input, fmt::format("{}:{}: {}{}{}", name_, std::max(node.line, 1), context_,
-                                                       context_.empty() ? "" : ": ", problem)};
+  error_ = Error{ErrorCode::invalid_input, fmt::format("{}:{}: {}{}{}", name_, std::max(node.line, 1),
+                                                       context_, context_.empty() ? "" : ": ", problem)};
 }
 
 std::string MappingReader::context_of(std::string_view key) const {
@@ -111,7 +114,8 @@ int MappingReader::line_of(std::string_view key) const {
 
 void MappingReader::add_error(int line, std::string_view key, std::string_view problem) {
   if (error_) return;
-  error_ = Error{ErrorCode::invalid_input, fmt::format("{}:{}: {}: {}", name_, line, context_of(key), problem)};
+  error_ =
+      Error{ErrorCode::invalid_input, fmt::format("{}:{}: {}: {}", name_, line, context_of(key), problem)};
 }
 
 const YamlNode* MappingReader::node(std::string_view key) {
@@ -135,7 +139,8 @@ std::optional<std::string> MappingReader::string(std::string_view key) { return 
 std::optional<bool> MappingReader::boolean(std::string_view key) { return read(key, yaml_bool); }
 std::optional<double> MappingReader::number(std::string_view key) { return read(key, yaml_double); }
 
-std::optional<std::int64_t> MappingReader::integer(std::string_view key, std::int64_t minimum, std::int64_t maximum) {
+std::optional<std::int64_t> MappingReader::integer(std::string_view key, std::int64_t minimum,
+                                                   std::int64_t maximum) {
   const auto value = read(key, yaml_integer);
   if (!value || (*value >= minimum && *value <= maximum)) return value;
   const std::string range = maximum == std::numeric_limits<std::int64_t>::max()
@@ -158,7 +163,8 @@ std::string MappingReader::required_string(std::string_view key) {
   return value;
 }
 
-std::int64_t MappingReader::required_integer(std::string_view key, std::int64_t minimum, std::int64_t maximum) {
+std::int64_t MappingReader::required_integer(std::string_view key, std::int64_t minimum,
+                                             std::int64_t maximum) {
   const auto value = integer(key, minimum, maximum);
   if (!value) add_error(line_of(key), key, "required, but missing or empty");
   return value.value_or(minimum);
@@ -174,11 +180,13 @@ Status MappingReader::finish(UnknownKeys unknown, std::vector<std::string>* warn
     if (unknown == UnknownKeys::ignore || error_) break;
     if (std::find(known_.begin(), known_.end(), entry.key) != known_.end()) continue;
     const auto nearest = nearest_word(entry.key, known_);
-    const std::string problem = nearest ? fmt::format("unknown key; did you mean {}?", context_of(*nearest)) : "unknown key";
+    const std::string problem =
+        nearest ? fmt::format("unknown key; did you mean {}?", context_of(*nearest)) : "unknown key";
     if (unknown == UnknownKeys::error) {
       add_error(entry.key_line, to_printable_utf8(entry.key), problem);
     } else if (warnings != nullptr) {
-      warnings->push_back(fmt::format("{}:{}: {}: {}", name_, entry.key_line, context_of(to_printable_utf8(entry.key)), problem));
+      warnings->push_back(fmt::format("{}:{}: {}: {}", name_, entry.key_line,
+                                      context_of(to_printable_utf8(entry.key)), problem));
     }
   }
   if (error_) return fail(*error_);

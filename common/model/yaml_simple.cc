@@ -10,10 +10,14 @@ namespace {
 constexpr std::size_t kMaximumKeys = 64;  // of one mapping: the search for duplicates is quadratic
 constexpr int kMaximumDepth = 8;
 
-bool is_alphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
+bool is_alphanumeric(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
 bool is_printable(char c) { return c >= ' ' && c <= '~'; }
 
-bool is_null_word(std::string_view text) { return text == "~" || text == "null" || text == "Null" || text == "NULL"; }
+bool is_null_word(std::string_view text) {
+  return text == "~" || text == "null" || text == "Null" || text == "NULL";
+}
 
 struct Line {
   std::size_t indent = 0;
@@ -26,7 +30,9 @@ class SimpleReader {
   explicit SimpleReader(std::string_view text) : rest_(text) { advance(); }
 
   // Every function answers false for "leave it to yaml-cpp".
-  bool read_document(YamlNode& root) { return ok_ && !ended_ && line_.indent == 0 && read_mapping(0, 1, root) && ok_ && ended_; }
+  bool read_document(YamlNode& root) {
+    return ok_ && !ended_ && line_.indent == 0 && read_mapping(0, 1, root) && ok_ && ended_;
+  }
 
  private:
   void advance() {
@@ -51,7 +57,9 @@ class SimpleReader {
 
   bool has_line(std::size_t indent) const { return ok_ && !ended_ && line_.indent == indent; }
   bool is_deeper(std::size_t indent) const { return !ended_ && line_.indent > indent; }
-  bool at_item() const { return line_.content[0] == '-' && line_.content.size() > 1 && line_.content[1] == ' '; }
+  bool at_item() const {
+    return line_.content[0] == '-' && line_.content.size() > 1 && line_.content[1] == ' ';
+  }
 
   bool read_mapping(std::size_t indent, int depth, YamlNode& mapping) {
     if (depth > kMaximumDepth) return false;
@@ -63,7 +71,8 @@ class SimpleReader {
       while (end < content.size() && (is_alphanumeric(content[end]) || content[end] == '_')) ++end;
       if (end == 0 || end >= content.size() || content[end] != ':') return false;
       const std::string_view key = content.substr(0, end);
-      if (is_null_word(key) || mapping.find(key) != nullptr || mapping.entries.size() >= kMaximumKeys) return false;
+      if (is_null_word(key) || mapping.find(key) != nullptr || mapping.entries.size() >= kMaximumKeys)
+        return false;
       mapping.entries.push_back({std::string(key), line_.number, {}});
       if (!read_value(content.substr(end + 1), indent, depth, mapping.entries.back().value)) return false;
     }
@@ -75,7 +84,8 @@ class SimpleReader {
     value.line = line_.number;
     const std::size_t begin = text.find_first_not_of(' ');
     if (begin == 0) return false;  // "a:b" is no key
-    if (begin != std::string_view::npos && text[begin] != '#') return read_scalar(text.substr(begin), indent, value);
+    if (begin != std::string_view::npos && text[begin] != '#')
+      return read_scalar(text.substr(begin), indent, value);
     advance();
     if (!ok_) return false;
     if (has_line(indent) && at_item()) return read_sequence(indent, value);
@@ -115,7 +125,9 @@ class SimpleReader {
   static bool read_plain(std::string_view text, YamlNode& value) {
     const char first = text[0];
     const bool is_negative_number = first == '-' && text.size() > 1 && text[1] >= '0' && text[1] <= '9';
-    if (!is_alphanumeric(first) && !is_negative_number && first != '_' && first != '/' && first != '.' && first != '~') return false;
+    if (!is_alphanumeric(first) && !is_negative_number && first != '_' && first != '/' && first != '.' &&
+        first != '~')
+      return false;
     if (const std::size_t comment = text.find(" #"); comment != std::string_view::npos) {
       text = text.substr(0, text.find_last_not_of(' ', comment) + 1);
     }
@@ -134,8 +146,10 @@ class SimpleReader {
       char c = text[i];
       if (quote == '"' && c == '\\') {
         if (++i == text.size()) return false;
-        constexpr std::array<std::pair<char, char>, 4> kEscapes{{{'"', '"'}, {'\\', '\\'}, {'n', '\n'}, {'t', '\t'}}};
-        const auto* const found = std::find_if(kEscapes.begin(), kEscapes.end(), [&](const auto& e) { return e.first == text[i]; });
+        constexpr std::array<std::pair<char, char>, 4> kEscapes{
+            {{'"', '"'}, {'\\', '\\'}, {'n', '\n'}, {'t', '\t'}}};
+        const auto* const found =
+            std::find_if(kEscapes.begin(), kEscapes.end(), [&](const auto& e) { return e.first == text[i]; });
         if (found == kEscapes.end()) return false;
         c = found->second;
       }

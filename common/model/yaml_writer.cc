@@ -12,17 +12,20 @@ namespace arena {
 
 namespace {
 
-// Words that some reader takes for a truth value, nothing or a number. Whatever starts with a digit, a sign or a dot is quoted
-// anyway (sexagesimal times, octals, versions, dates, .inf).
-constexpr std::array<std::string_view, 11> kReservedWords = {"y",    "n",    "yes", "no",  "on",    "off",
-                                                             "true", "false", "null", "nan",  "inf"};
+// Words that some reader takes for a truth value, nothing or a number. Whatever starts with a digit, a sign
+// or a dot is quoted anyway (sexagesimal times, octals, versions, dates, .inf).
+constexpr std::array<std::string_view, 11> kReservedWords = {"y",    "n",     "yes",  "no",  "on", "off",
+                                                             "true", "false", "null", "nan", "inf"};
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 bool is_safe_plain(std::string_view text) {
-  if (text.empty() || text.back() == ' ' || !(is_letter(text[0]) || text[0] == '/' || text[0] == '_')) return false;
+  if (text.empty() || text.back() == ' ' || !(is_letter(text[0]) || text[0] == '/' || text[0] == '_'))
+    return false;
   for (const char c : text) {
-    if (!is_letter(c) && !(c >= '0' && c <= '9') && std::string_view("_./-+ ,()=@%").find(c) == std::string_view::npos) return false;
+    if (!is_letter(c) && !(c >= '0' && c <= '9') &&
+        std::string_view("_./-+ ,()=@%").find(c) == std::string_view::npos)
+      return false;
   }
   for (const std::string_view word : kReservedWords) {
     if (equals_ignoring_case(text, word)) return false;
@@ -32,8 +35,8 @@ bool is_safe_plain(std::string_view text) {
 
 // Code points that are legal in UTF-8 but that YAML readers reject or take for a line break.
 bool needs_escape(char32_t point) {
-  return point < 0x20 || (point >= 0x7F && point < 0xA0) || point == 0x2028 || point == 0x2029 || point == 0xFEFF ||
-         (point & 0xFFFE) == 0xFFFE;
+  return point < 0x20 || (point >= 0x7F && point < 0xA0) || point == 0x2028 || point == 0x2029 ||
+         point == 0xFEFF || (point & 0xFFFE) == 0xFFFE;
 }
 
 char32_t decode(std::string_view sequence) {
@@ -98,7 +101,9 @@ std::string number_text(double value) {
 
 }  // namespace
 
-std::string yaml_scalar(std::string_view text) { return is_safe_plain(text) ? std::string(text) : quote(text); }
+std::string yaml_scalar(std::string_view text) {
+  return is_safe_plain(text) ? std::string(text) : quote(text);
+}
 
 void YamlWriter::begin_line() {
   Level& level = levels_.back();
@@ -151,7 +156,8 @@ YamlWriter& YamlWriter::literal(std::string_view name, std::string_view text) {
   if (!fits_literal_block(text)) return string(name, text);
   key(name);
   text_ += " |";
-  if (text[0] == ' ' || text[0] == '\n' || text[0] == '\t') text_ += '2';  // else the first line would set the indentation
+  if (text[0] == ' ' || text[0] == '\n' || text[0] == '\t')
+    text_ += '2';  // else the first line would set the indentation
   const bool ends_line = text.back() == '\n';
   const bool ends_blank = ends_line && text.size() > 1 && text[text.size() - 2] == '\n';
   if (!ends_line) text_ += '-';

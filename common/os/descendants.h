@@ -22,8 +22,8 @@ class Descendants {
   explicit Descendants(ReapMode mode, std::set<pid_t> spared = {})
       : mode_(mode), spared_(std::move(spared)) {}
   static std::set<pid_t> children_now();
-  // To those that live, except the spared. `group`: the process group of the tracked child while that is not reaped, else 0;
-  // unlike a walk, one signal to a group cannot miss a member that is just being born.
+  // To those that live, except the spared. `group`: the process group of the tracked child while that is not
+  // reaped, else 0; unlike a walk, one signal to a group cannot miss a member that is just being born.
   void signal(int signal_number, pid_t group) const;
   bool any_left() const;  // alive or not yet reaped, except the spared
   // Reaps whoever has ended, except `tracked` (0: none), whose status its owner wants, and the spared. The

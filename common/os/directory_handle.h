@@ -1,6 +1,7 @@
 #pragma once
-// An open directory: what is written through it lands in that very directory, wherever it has been moved since. A worker
-// opens its workspace when an attempt starts, so that a late result never lands in the place of a newer attempt.
+// An open directory: what is written through it lands in that very directory, wherever it has been moved
+// since. A worker opens its workspace when an attempt starts, so that a late result never lands in the place
+// of a newer attempt.
 #include <string>
 #include <string_view>
 

@@ -9,8 +9,8 @@ class FileLock {
  public:
   // Creates the file if needed. busy when somebody else holds it.
   static Result<FileLock> try_acquire(const fs::path& file);
-  // As above for a file that must exist already (not_found otherwise), and whose name must still lead to the locked file
-  // afterwards: a lock file removed in between is not_found too.
+  // As above for a file that must exist already (not_found otherwise), and whose name must still lead to the
+  // locked file afterwards: a lock file removed in between is not_found too.
   static Result<FileLock> try_acquire_existing(const fs::path& file);
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&& other) noexcept;

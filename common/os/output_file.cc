@@ -23,9 +23,11 @@ Result<OutputFile> OutputFile::create(const fs::path& file, std::uint64_t limit)
   struct stat there {};
   if (::lstat(file.c_str(), &there) == 0) {
     if (!S_ISREG(there.st_mode) && !S_ISLNK(there.st_mode)) {  // root could unlink /dev/null
-      return fail(ErrorCode::refused, fmt::format("cannot replace output file '{}': not a regular file", file.native()));
+      return fail(ErrorCode::refused,
+                  fmt::format("cannot replace output file '{}': not a regular file", file.native()));
     }
-    if (::unlink(file.c_str()) != 0) return fail(error_from_errno(errno, "replace output file", file.native()));
+    if (::unlink(file.c_str()) != 0)
+      return fail(error_from_errno(errno, "replace output file", file.native()));
   }
   Descriptor handle = open_at(AT_FDCWD, file.c_str(), O_RDWR | O_CREAT | O_EXCL);
   if (!handle) return fail(error_from_errno(errno, "create output file", file.native()));

@@ -30,7 +30,8 @@ std::string real_path(int directory, const std::string& name) {
 // The real path of an open directory.
 std::string real_path(int directory) {
   std::array<char, PATH_MAX> resolved{};
-  const ssize_t size = ::readlink(fmt::format("/proc/self/fd/{}", directory).c_str(), resolved.data(), resolved.size());
+  const ssize_t size =
+      ::readlink(fmt::format("/proc/self/fd/{}", directory).c_str(), resolved.data(), resolved.size());
   return size > 0 ? std::string(resolved.data(), static_cast<std::size_t>(size)) : "";
 }
 

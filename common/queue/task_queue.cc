@@ -103,7 +103,8 @@ Status TaskQueue::finish(const Claim& claim, TaskDescriptor descriptor, QueueSta
 }
 
 Status TaskQueue::hand_back(const Claim& claim, TaskDescriptor descriptor) {
-  // A caller may have decided so itself: a full disk, or the evaluation of a kept candidate, costs no attempt.
+  // A caller may have decided so itself: a full disk, or the evaluation of a kept candidate, costs no
+  // attempt.
   const bool uncounted = descriptor.cause == CauseClass::quota || descriptor.cause == CauseClass::cancelled ||
                          descriptor.uncounted > claim.descriptor.uncounted;
   // Counted from the claim, so that it is counted once whatever the caller did.

@@ -1,5 +1,6 @@
-// What whole programs cost: planning and resuming 10,000 tasks, the runner's own share of a short task, an idle run, and
-// memory over many tasks. run_bench [TASKS=10000]; the current directory must be empty, the programs lie beside this one.
+// What whole programs cost: planning and resuming 10,000 tasks, the runner's own share of a short task, an
+// idle run, and memory over many tasks. run_bench [TASKS=10000]; the current directory must be empty, the
+// programs lie beside this one.
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -45,7 +46,8 @@ T must(Result<T> result) {
 pid_t start(const std::string& shell_line) {
   const pid_t child = ::fork();
   if (child == 0) {
-    ::execl("/bin/sh", "sh", "-c", ("exec " + shell_line + " >>out 2>&1").c_str(), static_cast<char*>(nullptr));
+    ::execl("/bin/sh", "sh", "-c", ("exec " + shell_line + " >>out 2>&1").c_str(),
+            static_cast<char*>(nullptr));
     ::_exit(127);
   }
   return child;
@@ -82,11 +84,12 @@ void make_tasks(const fs::path& directory, int count, const std::string& perform
     must(make_directories(disk, task / "src"));
     must(disk.create(task / "src/kernel.cc", "int kernel();\n", Sync::no));
     must(disk.create(task / "README.md", "# a short task\n", Sync::no));
-    must(disk.create(task / "config.yaml",
-                     "task_type: cpp2cpp\nsource_file_path: [src/kernel.cc]\ntarget_kernel_functions: [kernel]\n"
-                     "compile_command: [\"true\"]\ncorrectness_command: [\"true\"]\nperformance_command: [\"" +
-                         performance + "\"]\n",
-                     Sync::no));
+    must(disk.create(
+        task / "config.yaml",
+        "task_type: cpp2cpp\nsource_file_path: [src/kernel.cc]\ntarget_kernel_functions: [kernel]\n"
+        "compile_command: [\"true\"]\ncorrectness_command: [\"true\"]\nperformance_command: [\"" +
+            performance + "\"]\n",
+        Sync::no));
   }
 }
 
@@ -137,9 +140,9 @@ void complete_all(const fs::path& run) {
 
 void plan_and_resume(int tasks) {
   make_tasks("many", tasks, "echo 'Performance: 1.5 ms'");
-  const std::string plan = coordinator("--config config.yaml --tasks-dir many --workspace-root many_runs --cpu-slots 1");
-  const double planning =
-      median_of(5, [&] { expect(end_of(start(plan + " --dry-run")), 0, "the dry run"); });
+  const std::string plan =
+      coordinator("--config config.yaml --tasks-dir many --workspace-root many_runs --cpu-slots 1");
+  const double planning = median_of(5, [&] { expect(end_of(start(plan + " --dry-run")), 0, "the dry run"); });
   fmt::print("{:<52}{:>12.3f} s\n", fmt::format("planning {} tasks (whole process)", tasks), planning / 1000);
 
   const pid_t running = start(plan);
@@ -150,7 +153,8 @@ void plan_and_resume(int tasks) {
   const std::string resume = coordinator("--resume-run " + run.string() + " -q");
   const double first = milliseconds([&] { expect(end_of(start(resume)), 0, "the resume"); });
   const double resuming = median_of(5, [&] { expect(end_of(start(resume)), 0, "the resume"); });
-  fmt::print("{:<52}{:>12.3f} s\n", fmt::format("resuming {} completed tasks, reports made anew", tasks), first / 1000);
+  fmt::print("{:<52}{:>12.3f} s\n", fmt::format("resuming {} completed tasks, reports made anew", tasks),
+             first / 1000);
   fmt::print("{:<52}{:>12.3f} s\n", fmt::format("resuming {} completed tasks again", tasks), resuming / 1000);
 }
 
@@ -165,10 +169,11 @@ ShortRun run_short_tasks(int tasks) {
   ShortRun run;
   rusage usage{};
   run.milliseconds = milliseconds([&] {
-    expect(end_of(start(coordinator(fmt::format(
-                      "--config config.yaml --tasks-dir {0} --workspace-root {0}_runs --cpu-slots 1 -q", name))),
-                  &usage),
-           0, "the run of short tasks");
+    expect(
+        end_of(start(coordinator(fmt::format(
+                   "--config config.yaml --tasks-dir {0} --workspace-root {0}_runs --cpu-slots 1 -q", name))),
+               &usage),
+        0, "the run of short tasks");
   });
   run.peak_kib = usage.ru_maxrss;
   return run;
@@ -177,26 +182,28 @@ ShortRun run_short_tasks(int tasks) {
 void overhead() {
   constexpr int kFew = 100;
   constexpr int kMany = 600;
-  constexpr int kCommands = 5;  // baseline: compile, performance; candidate: compile, correctness, performance
+  constexpr int kCommands =
+      5;  // baseline: compile, performance; candidate: compile, correctness, performance
   const ShortRun few = run_short_tasks(kFew);
   const ShortRun many = run_short_tasks(kMany);
   const double per_task = (many.milliseconds - few.milliseconds) / (kMany - kFew);
   const double shell = median_of(21, [] { end_of(start("true")); });
-  const double sync = median_of(21, [] {
-    must(publish(disk, "synced.tmp_target", "text\n", Sync::yes, Replace::yes));
-  });
+  const double sync =
+      median_of(21, [] { must(publish(disk, "synced.tmp_target", "text\n", Sync::yes, Replace::yes)); });
   fmt::print("{:<52}{:>12.2f} ms\n", "a task of five commands that do nothing", per_task);
   fmt::print("{:<52}{:>12.2f} ms\n", "its five commands started bare (sh -c true)", kCommands * shell);
   fmt::print("{:<52}{:>12.2f} ms\n", "one file published with file and directory synced", sync);
   fmt::print("{:<52}{:>12.2f} ms\n", "the runner's share, syncs included", per_task - kCommands * shell);
-  fmt::print("{:<52}{:>12.1f} MiB after {} tasks, {:.1f} MiB after {}\n", "peak memory of coordinator or worker",
-             static_cast<double>(few.peak_kib) / 1024, kFew, static_cast<double>(many.peak_kib) / 1024, kMany);
+  fmt::print("{:<52}{:>12.1f} MiB after {} tasks, {:.1f} MiB after {}\n",
+             "peak memory of coordinator or worker", static_cast<double>(few.peak_kib) / 1024, kFew,
+             static_cast<double>(many.peak_kib) / 1024, kMany);
 }
 
 void idle() {
   make_tasks("idle", 1, "sleep 5; echo 'Performance: 1.5 ms'");
   rusage usage{};
-  expect(end_of(start(coordinator("--config config.yaml --tasks-dir idle --workspace-root idle_runs --cpu-slots 1 -q")),
+  expect(end_of(start(coordinator(
+                    "--config config.yaml --tasks-dir idle --workspace-root idle_runs --cpu-slots 1 -q")),
                 &usage),
          0, "the idle run");
   const auto seconds = [](const timeval& time) {
@@ -218,7 +225,8 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "usage: run_bench [TASKS]\n");
     return 2;
   }
-  must(disk.create("config.yaml", "agent:\n  template: nop\ntasks: [all]\ntarget_gpu_model: CPU\n", Sync::no));
+  must(
+      disk.create("config.yaml", "agent:\n  template: nop\ntasks: [all]\ntarget_gpu_model: CPU\n", Sync::no));
   plan_and_resume(static_cast<int>(*tasks));
   overhead();
   idle();

@@ -108,7 +108,8 @@ TEST_CASE_TEMPLATE("a rename replaces only when asked to", T, ALL_DISKS) {
   CHECK(world.disk.read(world.root() / "old").value() == "new");
 }
 
-TEST_CASE_TEMPLATE("a rename that must replace needs a target, and makes none where it is gone", T, ALL_DISKS) {
+TEST_CASE_TEMPLATE("a rename that must replace needs a target, and makes none where it is gone", T,
+                   ALL_DISKS) {
   T world;
   REQUIRE(world.disk.create(world.root() / "new", "new", Sync::no));
   CHECK(code_of(world.disk.rename(world.root() / "new", world.root() / "old", Replace::must)) ==

@@ -5,7 +5,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::vector<std::string> warnings;
-  const auto config = arena::parse_run_config({reinterpret_cast<const char*>(data), size}, "input", &warnings);
+  const auto config =
+      arena::parse_run_config({reinterpret_cast<const char*>(data), size}, "input", &warnings);
   if (!config) {
     ARENA_ASSERT(!config.error().message.empty());
     return 0;

@@ -1,4 +1,5 @@
-// Any bytes, as they are and under a good seal: no crash, and what is accepted is written and read back as the same.
+// Any bytes, as they are and under a good seal: no crash, and what is accepted is written and read back as
+// the same.
 #include <cstdint>
 
 #include "base/sealed_text.h"

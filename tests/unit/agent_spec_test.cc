@@ -27,7 +27,8 @@ TEST_SUITE_BEGIN("agent_spec");
 
 TEST_CASE("an agent is read from its file") {
   const AgentSpec spec = parsed(
-      "description: d\naction: run\nargv: [tool, --dir, '{workspace}']\nprompt_on_stdin: true\nenvironment_names: [KEY]\n"
+      "description: d\naction: run\nargv: [tool, --dir, '{workspace}']\nprompt_on_stdin: "
+      "true\nenvironment_names: [KEY]\n"
       "environment: {A: '1', B: 2}\naccepted_settings: [model, effort]\ndefault_timeout_seconds: 60\n");
   CHECK(spec.name == "some");
   CHECK(spec.action == AgentSpec::Action::run);
@@ -42,15 +43,20 @@ TEST_CASE("an agent is read from its file") {
 
 TEST_CASE("a faulty agent file names line and key") {
   CHECK(error_of("action: none\n") == "some.yaml:1: description: required, but missing or empty");
-  CHECK(error_of("description: d\naction: fly\n") == "some.yaml:2: action: expected none, apply_solution or run");
+  CHECK(error_of("description: d\naction: fly\n") ==
+        "some.yaml:2: action: expected none, apply_solution or run");
   CHECK(contains(error_of("description: d\naction: run\n"), "argv: the action run needs a program"));
   CHECK(contains(error_of("description: d\naction: run\nargv: []\n"), "some.yaml:3: argv"));
-  CHECK(contains(error_of("description: d\naction: run\nargv: make all\n"), "some.yaml:3: argv: expected a list"));
+  CHECK(contains(error_of("description: d\naction: run\nargv: make all\n"),
+                 "some.yaml:3: argv: expected a list"));
   CHECK(contains(error_of("description: d\naction: none\nargv: [x]\n"), "some.yaml:3: argv: belongs to"));
-  CHECK(contains(error_of("description: d\naction: none\naccepted_settings: [modl]\n"), "'modl' is no setting"));
+  CHECK(contains(error_of("description: d\naction: none\naccepted_settings: [modl]\n"),
+                 "'modl' is no setting"));
   CHECK(contains(error_of("description: d\naction: none\nenvironment: [A]\n"), "some.yaml:3: environment"));
-  CHECK(contains(error_of("description: d\naction: none\nenvironment: {A: ~}\n"), "some.yaml:3: environment"));
-  CHECK(contains(error_of("description: d\naction: none\nsees_solutin: true\n"), "did you mean sees_solution?"));
+  CHECK(
+      contains(error_of("description: d\naction: none\nenvironment: {A: ~}\n"), "some.yaml:3: environment"));
+  CHECK(contains(error_of("description: d\naction: none\nsees_solutin: true\n"),
+                 "did you mean sees_solution?"));
 }
 
 TEST_CASE("settings that an agent cannot take are refused, each of them") {
@@ -72,7 +78,8 @@ TEST_CASE("settings that an agent cannot take are refused, each of them") {
     const auto status = check_agent_settings(nop, settings);
     REQUIRE_FALSE(status);
     CHECK(contains(status.error().message, "agent." + key + ": the agent 'some' does not take it"));
-    CHECK(check_agent_settings(parsed("description: d\naction: none\naccepted_settings: [" + key + "]\n"), settings));
+    CHECK(check_agent_settings(parsed("description: d\naction: none\naccepted_settings: [" + key + "]\n"),
+                               settings));
   }
   AgentSettings null_model;
   null_model.model_is_null = true;  // asks for nothing
@@ -80,7 +87,8 @@ TEST_CASE("settings that an agent cannot take are refused, each of them") {
 }
 
 TEST_CASE("a placeholder without a value is found before anything runs") {
-  const AgentSpec command = parsed("description: d\naction: run\nargv: agent.command\naccepted_settings: [command, model]\n");
+  const AgentSpec command =
+      parsed("description: d\naction: run\nargv: agent.command\naccepted_settings: [command, model]\n");
   AgentSettings settings;
   settings.command = {"x", "{workspace}/{prompt_file}", "{model}"};
   CHECK(contains(check_agent_settings(command, settings).error().message, "unknown placeholder {model}"));

@@ -66,7 +66,8 @@ TEST_CASE("numbers are read whole or not at all") {
 TEST_CASE("printable text keeps valid UTF-8 and replaces the rest") {
   CHECK(to_printable_utf8("gr\xC3\xBC\xC3\x9F \xE2\x82\xAC\n\t") == "gr\xC3\xBC\xC3\x9F \xE2\x82\xAC\n\t");
   CHECK(to_printable_utf8(std::string("a\0b\xFF\x1B[1m\r", 9)) ==
-        "a\xEF\xBF\xBD" "b\xEF\xBF\xBD\xEF\xBF\xBD[1m\xEF\xBF\xBD");
+        "a\xEF\xBF\xBD"
+        "b\xEF\xBF\xBD\xEF\xBF\xBD[1m\xEF\xBF\xBD");
   CHECK(to_printable_utf8("\xED\xA0\x80") == "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
   CHECK(to_printable_utf8("\xC0\xAF") == "\xEF\xBF\xBD\xEF\xBF\xBD");
 }

@@ -15,7 +15,8 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-constexpr const char* kConfig = "task_type: cpp2cpp\nsource_file_path: a.cpp\ncorrectness_command: check\nperformance_command: time\n";
+constexpr const char* kConfig =
+    "task_type: cpp2cpp\nsource_file_path: a.cpp\ncorrectness_command: check\nperformance_command: time\n";
 
 // A tasks directory that is filled by the tests.
 class TaskTree {
@@ -26,7 +27,9 @@ class TaskTree {
     fs::create_directories((root() / name).parent_path());
     std::ofstream((root() / name).string()) << text;
   }
-  void add(const std::string& name, const std::string& config = kConfig) const { add_file(name + "/config.yaml", config); }
+  void add(const std::string& name, const std::string& config = kConfig) const {
+    add_file(name + "/config.yaml", config);
+  }
 
   std::vector<CatalogTask> load(const Names& selectors) const {
     auto tasks = load_catalog(root(), selectors);
@@ -141,9 +144,14 @@ TEST_CASE("links to directories are followed, but not in a circle") {
   CHECK(contains(tree.error({"dangling"}), "no task matches"));
 }
 
-TEST_CASE("names with blanks, hashes and other letters are tasks; control characters and broken UTF-8 fail the task") {
+TEST_CASE(
+    "names with blanks, hashes and other letters are tasks; control characters and broken UTF-8 fail the "
+    "task") {
   const TaskTree tree;
-  const Names good{"a b/c#d", "gr\xC3\xBC\xC3\x9F" "e", "quote'\"s"};
+  const Names good{"a b/c#d",
+                   "gr\xC3\xBC\xC3\x9F"
+                   "e",
+                   "quote'\"s"};
   for (const std::string& name : good) tree.add(name);
   CHECK(tree.names({"all"}) == good);
   tree.add("bad\nname");

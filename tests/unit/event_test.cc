@@ -64,12 +64,13 @@ TEST_CASE("a ledger cut at any byte keeps every whole line and drops the torn on
 }
 
 TEST_CASE("lines of another shape are skipped") {
-  for (const char* bad : {"", "x", "null", "[]", "3", "{}", "{\"time\":1,\"kind\":\"a\",\"writer\":\"w\"}",
-                          "{\"time\":\"t\",\"kind\":\"a\",\"writer\":\"w\",\"attempt\":\"1\"}",
-                          "{\"time\":\"t\",\"kind\":\"a\",\"writer\":\"w\",\"attempt\":1e300}",
-                          "{\"time\":\"t\",\"kind\":\"a\",\"writer\":\"w\",\"attempt\":18446744073709551615}",
-                          "{\"time\":\"t\",\"kind\":\"a\",\"writer\":\"w\",\"attempt\":-1}",
-                          "{\"time\":\"t\",\"kind\":\"a\",\"writer\":\"w\",\"more\":[1]}", "{\"time\":\"t\",\"kind\":\"a\"}"}) {
+  for (const char* bad :
+       {"", "x", "null", "[]", "3", "{}", "{\"time\":1,\"kind\":\"a\",\"writer\":\"w\"}",
+        "{\"time\":\"t\",\"kind\":\"a\",\"writer\":\"w\",\"attempt\":\"1\"}",
+        "{\"time\":\"t\",\"kind\":\"a\",\"writer\":\"w\",\"attempt\":1e300}",
+        "{\"time\":\"t\",\"kind\":\"a\",\"writer\":\"w\",\"attempt\":18446744073709551615}",
+        "{\"time\":\"t\",\"kind\":\"a\",\"writer\":\"w\",\"attempt\":-1}",
+        "{\"time\":\"t\",\"kind\":\"a\",\"writer\":\"w\",\"more\":[1]}", "{\"time\":\"t\",\"kind\":\"a\"}"}) {
     CAPTURE(bad);
     CHECK(read_events(std::string(bad) + "\n" + write_event(example())).size() == 1);
   }

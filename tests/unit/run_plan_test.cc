@@ -71,7 +71,8 @@ TEST_CASE("a plan numbers what runs, and says why the rest does not") {
 }
 
 TEST_CASE("two names that become one on disk, or one too long for it, are refused") {
-  CHECK(contains(error_of({task("a/b_c"), task("a_b/c")}), "tasks 'a/b_c' and 'a_b/c' would both be called 'a_b_c'"));
+  CHECK(contains(error_of({task("a/b_c"), task("a_b/c")}),
+                 "tasks 'a/b_c' and 'a_b/c' would both be called 'a_b_c'"));
   CHECK(contains(error_of({task("a/x y"), task("a/x#y")}), "would both be called"));
   CHECK(contains(error_of({task(std::string(201, 'x'))}), "too long"));
   CHECK(make_run_plan({task(std::string(200, 'x'))}, ""));
@@ -101,14 +102,20 @@ TEST_CASE("changed settings are shown as a diff and refused") {
   now.architecture = "gfx942";
   const PlanComparison comparison = compare_plans(before, now);
   CHECK(comparison.is_refused());
-  CHECK(comparison.config == std::vector<std::string>{"+ agent.model: m", "- architecture: ", "+ architecture: gfx942",
+  CHECK(comparison.config == std::vector<std::string>{"+ agent.model: m",
+                                                      "- architecture: ", "+ architecture: gfx942",
                                                       "- compile_timeout: 3600", "+ compile_timeout: 5"});
   CHECK(contains(comparison.describe(), "configuration  + agent.model: m\n"));
 }
 
 TEST_CASE("changed and missing tasks are refused, added and repaired ones are accepted") {
-  const RunRecord before = record({{1, "a", "d1", ""}, {2, "b", "d2", ""}, {5, "c", "d3", ""}, {4, "broken", "", ""}});
-  const RunRecord now = record({{1, "0new", "d9", ""}, {2, "a", "d1", ""}, {3, "b", "changed", ""}, {4, "broken", "d4", ""}, {5, "znew", "", ""}});
+  const RunRecord before =
+      record({{1, "a", "d1", ""}, {2, "b", "d2", ""}, {5, "c", "d3", ""}, {4, "broken", "", ""}});
+  const RunRecord now = record({{1, "0new", "d9", ""},
+                                {2, "a", "d1", ""},
+                                {3, "b", "changed", ""},
+                                {4, "broken", "d4", ""},
+                                {5, "znew", "", ""}});
   const PlanComparison comparison = compare_plans(before, now);
   CHECK(comparison.is_refused());
   CHECK(comparison.changed == std::vector<std::string>{"b"});
@@ -119,12 +126,15 @@ TEST_CASE("changed and missing tasks are refused, added and repaired ones are ac
   REQUIRE(comparison.repaired.size() == 1);
   CHECK(comparison.repaired[0] == PlannedTask{4, "broken", "d4", ""});
   CHECK(comparison.describe() ==
-        "changed task   b\nmissing task   c\nadded task     0new\nadded task     znew\nrepaired task  broken\n");
-  CHECK_FALSE(compare_plans(record({{1, "a", "d1", ""}}), record({{1, "0", "d", ""}, {2, "a", "d1", ""}})).is_refused());
+        "changed task   b\nmissing task   c\nadded task     0new\nadded task     znew\nrepaired task  "
+        "broken\n");
+  CHECK_FALSE(compare_plans(record({{1, "a", "d1", ""}}), record({{1, "0", "d", ""}, {2, "a", "d1", ""}}))
+                  .is_refused());
 }
 
 TEST_CASE("a task whose configuration broke since is a changed task") {
-  CHECK(compare_plans(record({{1, "a", "d1", ""}}), record({{1, "a", "", ""}})).changed == std::vector<std::string>{"a"});
+  CHECK(compare_plans(record({{1, "a", "d1", ""}}), record({{1, "a", "", ""}})).changed ==
+        std::vector<std::string>{"a"});
 }
 
 TEST_SUITE_END();

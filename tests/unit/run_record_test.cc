@@ -77,7 +77,8 @@ TEST_CASE("the plan is also plain YAML, with nothing in it too") {
 }
 
 TEST_CASE("a run record cut or changed at any byte is corrupt") {
-  check_every_damage(write_run_record(example()), [](const std::string& text) { return read_run_record(text, "r"); });
+  check_every_damage(write_run_record(example()),
+                     [](const std::string& text) { return read_run_record(text, "r"); });
 }
 
 TEST_CASE("a well sealed record with a broken line or a missing key is corrupt") {
@@ -87,16 +88,17 @@ TEST_CASE("a well sealed record with a broken line or a missing key is corrupt")
     REQUIRE(changed.find(from) != std::string::npos);
     return read_run_record(seal(changed.replace(changed.find(from), from.size(), to)), "r");
   };
-  for (const auto& change : std::vector<std::pair<std::string, std::string>>{{"  3 - - c", "  x - - c"},
-                                                                                  {"  3 - - c", "3 - - c"},
-                                                                                  {"  3 - - c/with # and spaces", "  3 - -"},
-                                                                                  {"  3 - - c", "  0 - - c"},
-                                                                                  {"x/y\t", "x/y "},
-                                                                                  {"\ntasks: |\n", "\ntask: |\n"},
-                                                                                  {"\nskipped: |\n", "\nskiped: |\n"},
-                                                                                  {"run_id:", "run_idd:"},
-                                                                                  {"\nconfig:", "\nconfigs:"},
-                                                                                  {"template: command", "template: nop"}}) {
+  for (const auto& change :
+       std::vector<std::pair<std::string, std::string>>{{"  3 - - c", "  x - - c"},
+                                                        {"  3 - - c", "3 - - c"},
+                                                        {"  3 - - c/with # and spaces", "  3 - -"},
+                                                        {"  3 - - c", "  0 - - c"},
+                                                        {"x/y\t", "x/y "},
+                                                        {"\ntasks: |\n", "\ntask: |\n"},
+                                                        {"\nskipped: |\n", "\nskiped: |\n"},
+                                                        {"run_id:", "run_idd:"},
+                                                        {"\nconfig:", "\nconfigs:"},
+                                                        {"template: command", "template: nop"}}) {
     CAPTURE(change.second);
     const auto result = read_changed(change.first, change.second);
     REQUIRE_FALSE(result);

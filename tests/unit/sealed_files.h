@@ -1,5 +1,6 @@
 #pragma once
-// What every sealed file must withstand: cut at each byte, or one byte changed, it must be refused as corrupt, never misread.
+// What every sealed file must withstand: cut at each byte, or one byte changed, it must be refused as
+// corrupt, never misread.
 #include <doctest/doctest.h>
 
 #include <string>

@@ -84,7 +84,8 @@ TEST_CASE("a fresh descriptor starts with v0.2's keys in v0.2's order and has no
   descriptor.task_digest.clear();  // of a task whose configuration is broken
   const std::string text = write_descriptor(descriptor);
   CHECK(text.substr(0, text.find("schema_version")) ==
-        "index: 17\ntotal_tasks: 200\ntask_name: hip2hip/gpumode/GELU\ntask_config_dir: tasks/hip2hip/gpumode/GELU/config.yaml\n"
+        "index: 17\ntotal_tasks: 200\ntask_name: hip2hip/gpumode/GELU\ntask_config_dir: "
+        "tasks/hip2hip/gpumode/GELU/config.yaml\n"
         "workspace_path: /w/run_20260617_101500/hip2hip_gpumode_GELU_20260617_101500\nstatus: pending\n");
   const TaskDescriptor back = read_descriptor(text, "d").value();
   CHECK_FALSE(back.cause);
@@ -93,23 +94,27 @@ TEST_CASE("a fresh descriptor starts with v0.2's keys in v0.2's order and has no
 }
 
 TEST_CASE("a descriptor cut or changed at any byte is corrupt") {
-  check_every_damage(write_descriptor(example()), [](const std::string& text) { return read_descriptor(text, "d"); });
+  check_every_damage(write_descriptor(example()),
+                     [](const std::string& text) { return read_descriptor(text, "d"); });
 }
 
 TEST_CASE("a well sealed descriptor with a missing, wrong or foreign key is corrupt and names the key") {
-  for (const char* key : {"index", "total_tasks", "task_name", "task_config_dir", "workspace_path", "status", "schema_version", "run_id",
-                          "attempt", "uncounted", "evaluations"}) {
+  for (const char* key : {"index", "total_tasks", "task_name", "task_config_dir", "workspace_path", "status",
+                          "schema_version", "run_id", "attempt", "uncounted", "evaluations"}) {
     CAPTURE(key);
     const auto is_line_of_key = std::string(key) + ": ";
     CHECK(contains(error_of(changed(is_line_of_key, "other_" + is_line_of_key)), key));
   }
-  CHECK(error_of(changed("index: 17", "index: \"17\"")) == "d:1: index: expected a whole number, not the text \"17\"");
+  CHECK(error_of(changed("index: 17", "index: \"17\"")) ==
+        "d:1: index: expected a whole number, not the text \"17\"");
   CHECK(contains(error_of(changed("index: 17", "index: 0")), "index"));
   CHECK(contains(error_of(changed("attempt: 2", "attempt: -1")), "attempt"));
   CHECK(contains(error_of(changed("status: failed", "status: running")), "unknown status 'running'"));
-  CHECK(contains(error_of(changed("cause: infra_error", "cause: bad_luck")), "unknown cause class 'bad_luck'"));
+  CHECK(
+      contains(error_of(changed("cause: infra_error", "cause: bad_luck")), "unknown cause class 'bad_luck'"));
   CHECK(contains(error_of(changed("uncounted:", "uncountd: 1\nuncounted:")), "uncountd: unknown key"));
-  CHECK(contains(error_of(changed("task_name: hip2hip/gpumode/GELU", "task_name: ~")), "task_name: required"));
+  CHECK(
+      contains(error_of(changed("task_name: hip2hip/gpumode/GELU", "task_name: ~")), "task_name: required"));
   CHECK(contains(error_of(""), "d:1: "));
   CHECK(contains(error_of("- a\n"), "d:1: "));
 }
@@ -121,7 +126,8 @@ TEST_CASE("a descriptor of a newer arena is told apart from a damaged one") {
 
 TEST_CASE("descriptors of v0.2 are read without a seal, with keys of their own") {
   const std::string text =
-      "index: 1\ntotal_tasks: 2\ntask_name: a/b\ntask_config_dir: tasks/a/b/config.yaml\nworkspace_path: /w\nstatus: done\n"
+      "index: 1\ntotal_tasks: 2\ntask_name: a/b\ntask_config_dir: tasks/a/b/config.yaml\nworkspace_path: "
+      "/w\nstatus: done\n"
       "worker_id: '0'\nextra: x\n";
   const TaskDescriptor descriptor = read_foreign_descriptor(text, "d").value();
   CHECK(descriptor.status == DescriptorStatus::done);

@@ -62,7 +62,8 @@ TEST_CASE("v1: a kernel with one source file") {
   CHECK(spec.task_type == "hip2hip");
   CHECK(spec.source_files == Strings{"src/silu.hip"});
   CHECK(spec.target_file == "src/silu.hip");
-  CHECK(spec.correctness_commands == Strings{"python3 tools/check.py --reference ref/silu.py --candidate src/silu.hip"});
+  CHECK(spec.correctness_commands ==
+        Strings{"python3 tools/check.py --reference ref/silu.py --candidate src/silu.hip"});
   CHECK(spec.prompt.instructions == "Make the kernel faster without changing what it computes.");
   CHECK_FALSE(spec.prompt.cheatsheet);
   CHECK(spec.platform.required_arch == Strings{"gfx942"});
@@ -75,7 +76,8 @@ TEST_CASE("v1: a task from instructions has no sources, so the whole tree is the
   CHECK(spec.source_files.empty());
   CHECK(editable_files(spec).empty());
   CHECK(spec.compile_commands == Strings{"python -c \"import ast; ast.parse(open('flip.py').read())\""});
-  CHECK(spec.prompt.instructions == "\nWrite `flip`.\n\n1.  Keep the signature.\n```python\n<CODE>\n```\n    \"\"\"\n");
+  CHECK(spec.prompt.instructions ==
+        "\nWrite `flip`.\n\n1.  Keep the signature.\n```python\n<CODE>\n```\n    \"\"\"\n");
 }
 
 TEST_CASE("v1: repository and image tasks") {
@@ -89,7 +91,8 @@ TEST_CASE("v1: repository and image tasks") {
   CHECK(repository.compile_commands == Strings{"cmake --build build"});
   CHECK(editable_files(repository).empty());
   CHECK(editable_files(parsed("task_type: repository\nrepository_language: hip\nsource_file_path: a.hpp\n"
-                              "correctness_command: c\nperformance_command: p\n")).empty());
+                              "correctness_command: c\nperformance_command: p\n"))
+            .empty());
 
   const TaskSpec image = parsed(sample("v1_image_kernel.yaml"));
   CHECK(image.repository.image_path == "/opt/lib/ops");
@@ -108,21 +111,26 @@ TEST_CASE("v1: the target file or files win over the sources") {
   CHECK(spec.target_files == Strings{"out/b.cpp", "a.cpp"});
   CHECK(spec.target_file == "out/b.cpp");
   CHECK(editable_files(spec) == Strings{"a.cpp", "out/b.cpp"});
-  CHECK(editable_files(parsed(v1("source_file_path: a.py\neditable_sources: [b.py, a.py]"))) == Strings{"a.py", "b.py"});
+  CHECK(editable_files(parsed(v1("source_file_path: a.py\neditable_sources: [b.py, a.py]"))) ==
+        Strings{"a.py", "b.py"});
 }
 
 TEST_CASE("v1: keys that authors add are warnings, as are odd platforms; the task runs") {
   Strings warnings;
   parsed(v1("my_note: x\ncompile_comand: make\nprompt: {instruction: x}"), &warnings);
-  CHECK(warnings == Strings{"config.yaml:6: prompt.instruction: unknown key; did you mean prompt.instructions?",
-                            "config.yaml:4: my_note: unknown key",
-                            "config.yaml:5: compile_comand: unknown key; did you mean compile_command?"});
+  CHECK(warnings ==
+        Strings{"config.yaml:6: prompt.instruction: unknown key; did you mean prompt.instructions?",
+                "config.yaml:4: my_note: unknown key",
+                "config.yaml:5: compile_comand: unknown key; did you mean compile_command?"});
   using Fault = std::pair<std::string, std::string>;  // line and problem
   for (const Fault& fault : std::vector<Fault>{
            {"platform_support: gfx942", "config.yaml:4: platform_support: expected keys"},
-           {"platform_support: {status: broken}", "config.yaml:4: platform_support.status: unknown status 'broken'"},
-           {"platform_support: {required_arch: 942}", "config.yaml:4: platform_support.required_arch: expected the name"},
-           {"platform_support: {required_arch: {a: b}}", "config.yaml:4: platform_support.required_arch: expected the name"},
+           {"platform_support: {status: broken}",
+            "config.yaml:4: platform_support.status: unknown status 'broken'"},
+           {"platform_support: {required_arch: 942}",
+            "config.yaml:4: platform_support.required_arch: expected the name"},
+           {"platform_support: {required_arch: {a: b}}",
+            "config.yaml:4: platform_support.required_arch: expected the name"},
            {"platform_support: {arch: gfx942}", "config.yaml:4: platform_support.arch: unknown key"}}) {
     warnings.clear();
     const TaskSpec spec = parsed(v1(fault.first), &warnings);
@@ -156,7 +164,8 @@ TEST_CASE("v1: what is wrong is an error that names line and key") {
            {"repo_url: --upload-pack=x", "4: repo_url: "},
            {"repo_commit: main", "4: repo_commit: expected a commit"},
            {"repo_subdir: ../..", "4: repo_subdir: "},
-           {"post_clone_install_mode: always", "4: post_clone_install_mode: expected after_clone or every_setup"},
+           {"post_clone_install_mode: always",
+            "4: post_clone_install_mode: expected after_clone or every_setup"},
            {"image_repo_path: opt/x", "4: image_repo_path: "},
            {"image_repo_path: /opt/../etc", "4: image_repo_path: "},
            {"repository_language: cobol", "4: repository_language: expected one of hip, triton"},
@@ -168,12 +177,15 @@ TEST_CASE("v1: what is wrong is an error that names line and key") {
            {"task_type: hip2hip", "4: duplicate key 'task_type'"}}) {
     CHECK(contains(error_of(v1(fault.first)), fault.second));
   }
-  CHECK(contains(error_of("task_type: a/b\ncorrectness_command: c\n"), "1: task_type: 'a/b' is not the name"));
+  CHECK(
+      contains(error_of("task_type: a/b\ncorrectness_command: c\n"), "1: task_type: 'a/b' is not the name"));
   CHECK(contains(error_of("correctness_command: c\n"), "1: task_type: required"));
   CHECK(contains(error_of("task_type: a\n"), "1: correctness_command: required"));
   CHECK(contains(error_of("task_type: a\ncorrectness_command: []\n"), "2: correctness_command: required"));
-  CHECK(contains(error_of("task_type: image_kernel\nrepository_language: hip\ncorrectness_command: c\n"), "image_repo_path: required"));
-  CHECK(contains(error_of("task_type: repository\ncorrectness_command: c\n"), "repository_language: expected one of"));
+  CHECK(contains(error_of("task_type: image_kernel\nrepository_language: hip\ncorrectness_command: c\n"),
+                 "image_repo_path: required"));
+  CHECK(contains(error_of("task_type: repository\ncorrectness_command: c\n"),
+                 "repository_language: expected one of"));
   CHECK(contains(error_of(""), "config.yaml:1: expected keys with values"));
   CHECK(contains(error_of("a: [\n"), "config.yaml:2: "));
 }
@@ -201,57 +213,84 @@ TEST_CASE("v2: every rule of the schema is checked") {
   };
   for (const Case& c : std::vector<Case>{
            {"description: ", "descripton: ", "2: descripton: unknown key; did you mean description?"},
-           {"description: Everything that the second schema has.", "description: ''", "2: description: must not be empty"},
-           {"[docs/task.md]", "[./docs/task.md]", "3: instructions: './docs/task.md' is not a normalized path"},
+           {"description: Everything that the second schema has.", "description: ''",
+            "2: description: must not be empty"},
+           {"[docs/task.md]", "[./docs/task.md]",
+            "3: instructions: './docs/task.md' is not a normalized path"},
            {"[docs/task.md]", "docs/task.md", "3: instructions: expected a list"},
            {"source_owner: example", "owner: example", "4: kernel_identity.owner: unknown key"},
            {"  language: triton\n", "", "candidate.language: required"},
-           {"initial_state: implemented", "initial_state: empty", "7: candidate.initial_state: expected one of implemented, unimplemented"},
-           {"initial_state: implemented", "initial_state: unimplemented", "8: candidate.initial_language: makes no sense"},
-           {"    - src/attention.py\n", "    - src/attention.py\n    - src/../x.py\n", "11: candidate.editable: 'src/../x.py'"},
+           {"initial_state: implemented", "initial_state: empty",
+            "7: candidate.initial_state: expected one of implemented, unimplemented"},
+           {"initial_state: implemented", "initial_state: unimplemented",
+            "8: candidate.initial_language: makes no sense"},
+           {"    - src/attention.py\n", "    - src/attention.py\n    - src/../x.py\n",
+            "11: candidate.editable: 'src/../x.py'"},
            {"    - src/attention.py\n", "    - src/attention.py\n    - src/tuning/x.py\n", "overlap"},
            {"    - src/attention.py\n", "    - src/attention.py\n    - src/attention.py\n", "overlap"},
-           {"    - src/attention.py\n", "    - src/attention.py\n    - config.yaml\n", "covers 'config.yaml'"},
-           {"    - src/attention.py\n", "    - src/attention.py\n    - workloads.yaml\n", "covers 'workloads.yaml'"},
-           {"    - src/attention.py\n", "    - src/attention.py\n    - {path: baseline, scope: tree}\n", "covers 'baseline/attention.hip'"},
-           {"    - src/attention.py\n", "    - src/attention.py\n    - {path: docs, scope: tree}\n", "covers 'docs/task.md'"},
+           {"    - src/attention.py\n", "    - src/attention.py\n    - config.yaml\n",
+            "covers 'config.yaml'"},
+           {"    - src/attention.py\n", "    - src/attention.py\n    - workloads.yaml\n",
+            "covers 'workloads.yaml'"},
+           {"    - src/attention.py\n", "    - src/attention.py\n    - {path: baseline, scope: tree}\n",
+            "covers 'baseline/attention.hip'"},
+           {"    - src/attention.py\n", "    - src/attention.py\n    - {path: docs, scope: tree}\n",
+            "covers 'docs/task.md'"},
            {"scope: tree", "scope: folder", "candidate.editable[1].scope: expected one of"},
-           {"scope: tree", "scope: tree, symbols: [a]", "candidate.editable[1].symbols: belongs to the scope symbols"},
+           {"scope: tree", "scope: tree, symbols: [a]",
+            "candidate.editable[1].symbols: belongs to the scope symbols"},
            {"scope: tree", "allow_new_helpers: false", "candidate.editable[1].allow_new_helpers: belongs to"},
-           {"symbols: [scale, mask]", "symbols: [scale, scale]", "candidate.editable[2].symbols: expected at least one name and none twice"},
+           {"symbols: [scale, mask]", "symbols: [scale, scale]",
+            "candidate.editable[2].symbols: expected at least one name and none twice"},
            {"symbols: [scale, mask], ", "", "candidate.editable[2].symbols: expected at least one"},
-           {"kind: function, symbol: attention", "kind: function", "candidate.entrypoints[0].symbol: required"},
-           {"kind: executable", "kind: executable, symbol: x", "candidate.entrypoints[1].symbol: an executable has no symbol"},
+           {"kind: function, symbol: attention", "kind: function",
+            "candidate.entrypoints[0].symbol: required"},
+           {"kind: executable", "kind: executable, symbol: x",
+            "candidate.entrypoints[1].symbol: an executable has no symbol"},
            {"kind: executable", "kind: module", "candidate.entrypoints[1].kind: expected one of"},
-           {"{file: src/tuning/run, kind: executable}", "{file: src/attention.py, kind: function, symbol: attention}", "given twice"},
-           {"file: src/tuning/run", "file: src/run", "candidate.entrypoints[1].file: 'src/run' is not in candidate.editable"},
+           {"{file: src/tuning/run, kind: executable}",
+            "{file: src/attention.py, kind: function, symbol: attention}", "given twice"},
+           {"file: src/tuning/run", "file: src/run",
+            "candidate.entrypoints[1].file: 'src/run' is not in candidate.editable"},
            {"kind: provided", "kind: other", "baseline.kind: expected one of"},
-           {"  diagnostic_reason: known to differ in the last digit\n", "", "baseline.diagnostic_reason: required"},
-           {"correctness_policy: diagnostic", "correctness_policy: required", "baseline.diagnostic_reason: belongs to"},
+           {"  diagnostic_reason: known to differ in the last digit\n", "",
+            "baseline.diagnostic_reason: required"},
+           {"correctness_policy: diagnostic", "correctness_policy: required",
+            "baseline.diagnostic_reason: belongs to"},
            {"timeout_s: 900", "timeout_s: 0", "evaluation.timeout_s: expected a whole number from 1"},
            {"timeout_s: 900", "timeout_s: true", "evaluation.timeout_s: expected a whole number"},
            {"timeout_s: 900", "runner: python3 run.py", "evaluation.runner: expected a list of words"},
            {"timeout_s: 900", "runner: []", "evaluation.runner: expected a list of words"},
-           {"  task: {commands: [[python3, check.py]]}\n", "", "evaluation.runner: required unless each of the seven"},
-           {"[[python3, check.py]]", "[python3, check.py]", "evaluation.task.commands: expected a list of words"},
+           {"  task: {commands: [[python3, check.py]]}\n", "",
+            "evaluation.runner: required unless each of the seven"},
+           {"[[python3, check.py]]", "[python3, check.py]",
+            "evaluation.task.commands: expected a list of words"},
            {"[[python3, check.py]]", "[]", "evaluation.task.commands: expected a list of commands"},
-           {"compile: {commands: [[make, baseline]]", "build: {commands: [[make, baseline]]", "evaluation.baseline.build: unknown key"},
+           {"compile: {commands: [[make, baseline]]", "build: {commands: [[make, baseline]]",
+            "evaluation.baseline.build: unknown key"},
            {"kind: serving", "kind: other", "evaluation.measurement.kind: expected one of serving"},
            {"pairs: 5", "pairs: 0", "evaluation.measurement.pairs: "},
            {"40.5", "-1", "evaluation.measurement.max_p99_tpot_ms: "},
-           {"destination: third/x", "destination: third/lib/x", "workspace.sources[1].destination: 'third/lib' and 'third/lib/x' are nested"},
+           {"destination: third/x", "destination: third/lib/x",
+            "workspace.sources[1].destination: 'third/lib' and 'third/lib/x' are nested"},
            {"image_path: /opt/lib", "image_path: opt/lib", "workspace.sources[0].image_path: "},
-           {"revision: 0123456789abcdef0123456789abcdef01234567", "revision: main", "workspace.sources[1].revision: expected a commit"},
+           {"revision: 0123456789abcdef0123456789abcdef01234567", "revision: main",
+            "workspace.sources[1].revision: expected a commit"},
            {"kind: git", "kind: svn", "workspace.sources[1].kind: expected one of image, git"},
            {"[[make, -C, third/x]]", "[make]", "workspace.setup: expected a list of words"},
            {"status: active", "status: skip", "platform_support.skip_reason: required"},
            {"status: active", "status: off", "platform_support.status: expected one of active, skip"},
-           {"required_arch: [gfx942, gfx950]", "required_arch: [gfx942, gfx942]", "platform_support.required_arch: expected exact names"},
-           {"required_arch: [gfx942, gfx950]", "required_arch: gfx9*", "platform_support.required_arch: expected exact names"},
-           {"required_arch: [gfx942, gfx950]", "required_arch: []", "platform_support.required_arch: expected exact names"},
+           {"required_arch: [gfx942, gfx950]", "required_arch: [gfx942, gfx942]",
+            "platform_support.required_arch: expected exact names"},
+           {"required_arch: [gfx942, gfx950]", "required_arch: gfx9*",
+            "platform_support.required_arch: expected exact names"},
+           {"required_arch: [gfx942, gfx950]", "required_arch: []",
+            "platform_support.required_arch: expected exact names"},
            {"evaluation_tools: {}", "evaluation_tools: [x]", "evaluation_tools: expected keys"},
-           {"command: [make, export]", "command: make export", "exports[0].command: expected a list of words"},
-           {"    - {path: src/tuning, scope: tree}\n", "    -\n", "candidate.editable[1]: expected keys with values"},
+           {"command: [make, export]", "command: make export",
+            "exports[0].command: expected a list of words"},
+           {"    - {path: src/tuning, scope: tree}\n", "    -\n",
+            "candidate.editable[1]: expected keys with values"},
        }) {
     const std::string message = error_of(v2(c.from, c.to));
     CAPTURE(c.problem);
@@ -259,11 +298,15 @@ TEST_CASE("v2: every rule of the schema is checked") {
     CHECK(contains(message, c.problem));
   }
   CHECK(contains(error_of("schema_version: 2\nevaluation: {runner: [a]}\n"), "candidate: required"));
-  CHECK(contains(error_of("schema_version: 2\ncandidate: {language: hip, editable: [a]}\n"), "evaluation: required"));
-  CHECK(contains(error_of("schema_version: 2\ncandidate: {language: hip, editable: []}\nevaluation: {runner: [a]}\n"), "2: candidate.editable: "));
-  CHECK(contains(error_of("schema_version: 2\ncandidate: {language: hip, editable: [a], initial_state: unimplemented}\n"
-                          "baseline: {kind: initial_candidate}\nevaluation: {runner: [a]}\n"),
-                 "baseline.kind: an unimplemented candidate is no baseline"));
+  CHECK(contains(error_of("schema_version: 2\ncandidate: {language: hip, editable: [a]}\n"),
+                 "evaluation: required"));
+  CHECK(contains(
+      error_of("schema_version: 2\ncandidate: {language: hip, editable: []}\nevaluation: {runner: [a]}\n"),
+      "2: candidate.editable: "));
+  CHECK(contains(
+      error_of("schema_version: 2\ncandidate: {language: hip, editable: [a], initial_state: unimplemented}\n"
+               "baseline: {kind: initial_candidate}\nevaluation: {runner: [a]}\n"),
+      "baseline.kind: an unimplemented candidate is no baseline"));
 }
 
 TEST_CASE("the platform filter") {
@@ -285,7 +328,8 @@ TEST_CASE("the platform filter") {
 }
 
 TEST_CASE("a task configuration cut at any byte gives a task or an error with a line") {
-  for (const char* name : {"v1_hip2hip.yaml", "v1_instruction2triton.yaml", "v1_image_kernel.yaml", "v2_full.yaml"}) {
+  for (const char* name :
+       {"v1_hip2hip.yaml", "v1_instruction2triton.yaml", "v1_image_kernel.yaml", "v2_full.yaml"}) {
     const std::string text = sample(name);
     for (std::size_t length = 0; length < text.size(); ++length) {
       const auto spec = parse_task_spec(text.substr(0, length), "config.yaml", nullptr);

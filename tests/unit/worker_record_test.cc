@@ -50,7 +50,8 @@ TEST_CASE("a worker record comes back as it was written") {
 }
 
 TEST_CASE("a worker record cut or changed at any byte is corrupt") {
-  check_every_damage(write_worker_record(example()), [](const std::string& text) { return read_worker_record(text, "w"); });
+  check_every_damage(write_worker_record(example()),
+                     [](const std::string& text) { return read_worker_record(text, "w"); });
 }
 
 TEST_CASE("a worker record of another protocol is readable, so that its worker can be ended") {
@@ -63,7 +64,8 @@ TEST_CASE("a worker record of another protocol is readable, so that its worker c
 TEST_CASE("a well sealed worker record without what identifies a process is corrupt") {
   const std::string text = write_worker_record(example());
   const std::string_view body = unseal(text, "w").value();
-  for (const char* key : {"worker_id", "protocol_version", "run_id", "launcher", "host", "boot_id", "pid", "start_ticks"}) {
+  for (const char* key :
+       {"worker_id", "protocol_version", "run_id", "launcher", "host", "boot_id", "pid", "start_ticks"}) {
     CAPTURE(key);
     std::string without(body);
     const std::size_t begin = without.find(std::string(key) + ":");

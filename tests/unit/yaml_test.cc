@@ -66,7 +66,9 @@ TEST_CASE("empty, blank and comment-only texts are a null node") {
 }
 
 TEST_CASE("a byte order mark and carriage returns of another system do no harm") {
-  const YamlNode root = parsed("\xEF\xBB\xBF" "a: 1\r\nb: \"x\"\r\nc:\r\n");
+  const YamlNode root = parsed(
+      "\xEF\xBB\xBF"
+      "a: 1\r\nb: \"x\"\r\nc:\r\n");
   CHECK(root.find("a")->scalar == "1");
   CHECK(root.find("b")->scalar == "x");
   CHECK(root.find("c")->is_null());
@@ -97,7 +99,8 @@ TEST_CASE("what a strict reader rejects is an error with its line") {
 TEST_CASE("a file cut in its last line is no valid file") {
   CHECK(error_of("a: 1\npass_comp") == "f.yaml:2: there is no ':' after 'pass_comp'");
   CHECK(contains(error_of("a: 1\n\"pass_comp\""), "there is no ':'"));
-  for (const char* open : {"a: \"x", "a: &anchor 'it''s", "a: \"x\\\"", "a: \"x\n", "a: &b 'it''s\n", "a: !!str \"x\\\"\n"}) {
+  for (const char* open :
+       {"a: \"x", "a: &anchor 'it''s", "a: \"x\\\"", "a: \"x\n", "a: &b 'it''s\n", "a: !!str \"x\\\"\n"}) {
     CAPTURE(open);
     CHECK(contains(error_of(open), "f.yaml:1: a quote is opened and never closed"));
   }
@@ -136,13 +139,16 @@ TEST_CASE("nesting is bounded, by us or by yaml-cpp, without a crash") {
   for (const int depth : {101, 600, 100'000}) {
     const auto brackets = static_cast<std::size_t>(depth);
     CHECK_FALSE(parse_yaml(std::string(brackets, '['), "f"));
-    CHECK(contains(error_of(std::string(brackets, '[') + std::string(brackets, ']')), "f.yaml:1: nested too deeply"));
+    CHECK(contains(error_of(std::string(brackets, '[') + std::string(brackets, ']')),
+                   "f.yaml:1: nested too deeply"));
   }
   CHECK(contains(error_of([] {
-    std::string text;
-    for (int i = 0; i < 200; ++i) text += std::string(static_cast<std::size_t>(i), ' ') + "a:\n";
-    return text;
-  }()), "nested too deeply"));
+                   std::string text;
+                   for (int i = 0; i < 200; ++i)
+                     text += std::string(static_cast<std::size_t>(i), ' ') + "a:\n";
+                   return text;
+                 }()),
+                 "nested too deeply"));
   CHECK(parsed(std::string(90, '[') + std::string(90, ']')).kind == YamlNode::Kind::sequence);
 }
 
@@ -150,7 +156,8 @@ TEST_CASE("values of the wrong type are errors, never a default") {
   const auto node = [](std::string_view text) { return parsed("v: " + std::string(text)).entries[0].value; };
   CHECK(yaml_integer(node("42")) == 42);
   CHECK(yaml_integer(node("-5")) == -5);
-  for (const char* bad : {"010", "1_000", "0x1f", "1.0", "300.5", "30s", "'3'", "~", "", "[1]", "1e3", "0o7", "-01"}) {
+  for (const char* bad :
+       {"010", "1_000", "0x1f", "1.0", "300.5", "30s", "'3'", "~", "", "[1]", "1e3", "0o7", "-01"}) {
     CAPTURE(bad);
     CHECK_FALSE(yaml_integer(node(bad)));
   }
@@ -185,7 +192,8 @@ TEST_CASE("a mapping reader names file, line, key and the nearest known key") {
   CHECK(reader.integer("n", 0, 300) == 300);
   std::vector<std::string> warnings;
   CHECK(reader.finish(UnknownKeys::warn, &warnings));
-  const std::string expected = "run.yaml:3: agent.timeout_secnds: unknown key; did you mean agent.timeout_seconds?";
+  const std::string expected =
+      "run.yaml:3: agent.timeout_secnds: unknown key; did you mean agent.timeout_seconds?";
   CHECK(warnings == std::vector<std::string>{expected});
   CHECK(reader.finish(UnknownKeys::ignore, nullptr));
   CHECK(reader.finish(UnknownKeys::error, nullptr).error().message == expected);
@@ -197,27 +205,33 @@ TEST_CASE("the first error of a mapping sticks") {
   CHECK_FALSE(reader.integer("a", 0, 9));
   CHECK_FALSE(reader.integer("b", 0, 9));
   CHECK(reader.required_string("c").empty());
-  CHECK(reader.finish(UnknownKeys::error, nullptr).error().message == "f:1: a: expected a whole number, not '30s'");
+  CHECK(reader.finish(UnknownKeys::error, nullptr).error().message ==
+        "f:1: a: expected a whole number, not '30s'");
 
   MappingReader range(root, "f", "top");
   CHECK_FALSE(range.integer("b", 0, 9));
-  CHECK(range.finish(UnknownKeys::ignore, nullptr).error().message == "f:2: top.b: expected a whole number from 0 to 9, not -1");
+  CHECK(range.finish(UnknownKeys::ignore, nullptr).error().message ==
+        "f:2: top.b: expected a whole number from 0 to 9, not -1");
   MappingReader missing(root, "f", "");
   missing.required_string("c");
-  CHECK(missing.finish(UnknownKeys::ignore, nullptr).error().message == "f:1: c: required, but missing or empty");
+  CHECK(missing.finish(UnknownKeys::ignore, nullptr).error().message ==
+        "f:1: c: required, but missing or empty");
   MappingReader no_mapping(parsed("- a\n"), "f", "x");
   CHECK_FALSE(no_mapping.string("a"));
-  CHECK(no_mapping.finish(UnknownKeys::ignore, nullptr).error().message == "f:1: x: expected keys with values, not a list");
+  CHECK(no_mapping.finish(UnknownKeys::ignore, nullptr).error().message ==
+        "f:1: x: expected keys with values, not a list");
 }
 
 // Every text here has been read back with PyYAML 6 (YAML 1.1) as the same string.
 TEST_CASE("strings that some reader takes for something else are quoted") {
   for (const char* text :
-       {"",      "yes",   "No",    "ON",     "off",  "true",     "False", "null",  "Null", "~",     "y",      "N",    "nan",
-        "inf",   ".inf",  ".nan",  "007",    "1",    "-1",       "+1",    "1_000", "0x1f", "0o7",   "1.5",    "1e5",  "12:30:45",
-        "12e03", "-",     "- a",   "a: b",   "a #b", "#a",       " a",    "a ",    "a:",   "[a",    "{a",     "&a",   "*a",
-        "!a",    "|",     ">",     "%a",     "@a",   "`a",       "'a",    "\"a",   "?",    "? a",   "=",      "<<",   "2026-06-17",
-        "---",   "...",   ",a",    "a\nb",   "a\tb", "a\rb",     "\x1b[1m", "\xC2\x85", "\xE2\x80\xA8", "\xEF\xBB\xBF", "a\\n"}) {
+       {"",   "yes",  "No",    "ON",   "off",     "true",     "False",        "null",         "Null",
+        "~",  "y",    "N",     "nan",  "inf",     ".inf",     ".nan",         "007",          "1",
+        "-1", "+1",   "1_000", "0x1f", "0o7",     "1.5",      "1e5",          "12:30:45",     "12e03",
+        "-",  "- a",  "a: b",  "a #b", "#a",      " a",       "a ",           "a:",           "[a",
+        "{a", "&a",   "*a",    "!a",   "|",       ">",        "%a",           "@a",           "`a",
+        "'a", "\"a",  "?",     "? a",  "=",       "<<",       "2026-06-17",   "---",          "...",
+        ",a", "a\nb", "a\tb",  "a\rb", "\x1b[1m", "\xC2\x85", "\xE2\x80\xA8", "\xEF\xBB\xBF", "a\\n"}) {
     CAPTURE(text);
     const std::string scalar = yaml_scalar(text);
     CHECK(scalar.front() == '"');
@@ -225,7 +239,8 @@ TEST_CASE("strings that some reader takes for something else are quoted") {
     CHECK(yaml_string(parsed("v: " + scalar).entries[0].value) == text);
     CHECK(parsed("v: " + scalar + "\n").entries[0].value.quoted);
   }
-  for (const char* text : {"a", "hip2hip/gpumode/GELU", "python3 x.py --flag=1", "/abs/path", "_x", "run (2), done", "a-b.c+d"}) {
+  for (const char* text : {"a", "hip2hip/gpumode/GELU", "python3 x.py --flag=1", "/abs/path", "_x",
+                           "run (2), done", "a-b.c+d"}) {
     CHECK(yaml_scalar(text) == text);
     CHECK(yaml_string(parsed("v: " + yaml_scalar(text)).entries[0].value) == text);
   }
@@ -235,13 +250,18 @@ TEST_CASE("strings that some reader takes for something else are quoted") {
 TEST_CASE("every byte, alone and in a word, can be written; valid UTF-8 comes back unchanged") {
   for (int byte = 0; byte < 256; ++byte) {
     CAPTURE(byte);
-    for (const std::string& text : {std::string(1, static_cast<char>(byte)), "a" + std::string(1, static_cast<char>(byte)) + "b"}) {
+    for (const std::string& text :
+         {std::string(1, static_cast<char>(byte)), "a" + std::string(1, static_cast<char>(byte)) + "b"}) {
       const YamlNode root = parsed("v: " + yaml_scalar(text) + "\n");
-      const std::string expected = byte < 0x80 ? text : text.size() == 1 ? "\xEF\xBF\xBD" : "a\xEF\xBF\xBD" "b";
+      const std::string expected = byte < 0x80        ? text
+                                   : text.size() == 1 ? "\xEF\xBF\xBD"
+                                                      : "a\xEF\xBF\xBD"
+                                                        "b";
       CHECK(yaml_string(root.entries[0].value) == expected);
     }
   }
-  for (const char* text : {"\xF0\x9F\x99\x82", "\xEF\xBF\xBE", "\xF4\x8F\xBF\xBF", "\xC2\xA0", "\xED\x9F\xBF"}) {
+  for (const char* text :
+       {"\xF0\x9F\x99\x82", "\xEF\xBF\xBE", "\xF4\x8F\xBF\xBF", "\xC2\xA0", "\xED\x9F\xBF"}) {
     CHECK(yaml_string(parsed("v: " + yaml_scalar(text)).entries[0].value) == text);
   }
 }
@@ -252,12 +272,19 @@ TEST_CASE("the writer's output is readable and comes back as it was given") {
   writer.string_list("none", {}).string_list("two", {"a", "yes"});
   writer.begin_mapping("m").string("k", "v").begin_mapping("empty").end_mapping().end_mapping();
   writer.begin_sequence("s");
-  writer.begin_item().string("id", "1").string_list("l", {"q"}).begin_mapping("in").integer("i", 1).end_mapping().end_item();
+  writer.begin_item()
+      .string("id", "1")
+      .string_list("l", {"q"})
+      .begin_mapping("in")
+      .integer("i", 1)
+      .end_mapping()
+      .end_item();
   writer.begin_item().end_item();
   writer.end_sequence().begin_sequence("e").end_sequence().string("last", "end");
   const std::string text = writer.take();
   CHECK(text ==
-        "# made\n# by arena\nname: x\ni: -3\nb: true\nz: null\nnone: []\ntwo:\n  - a\n  - \"yes\"\nm:\n  k: v\n  empty: {}\n"
+        "# made\n# by arena\nname: x\ni: -3\nb: true\nz: null\nnone: []\ntwo:\n  - a\n  - \"yes\"\nm:\n  k: "
+        "v\n  empty: {}\n"
         "s:\n  - id: \"1\"\n    l:\n      - q\n    in:\n      i: 1\n  - {}\ne: []\nlast: end\n");
   const YamlNode root = parsed(text);
   CHECK(root.find("s")->items[0].find("in")->find("i")->scalar == "1");
@@ -279,8 +306,11 @@ TEST_CASE("numbers are written so that YAML 1.1 takes them for numbers, and read
 }
 
 TEST_CASE("a literal block keeps its text to the byte, at any depth") {
-  for (const char* text : {"one", "one\n", "one\n\n\n", "a\nb\n", "  indented\nx\n", "\nblank first\n", "\ttab\n", "a\n   \nb", "a\n\n  b\n",
-                           "k: v # no comment\n- x\n", "\n", "", "a\rb", "\xFF" "x", "gr\xC3\xBC\xC3\x9F\n"}) {
+  for (const char* text : {"one", "one\n", "one\n\n\n", "a\nb\n", "  indented\nx\n", "\nblank first\n",
+                           "\ttab\n", "a\n   \nb", "a\n\n  b\n", "k: v # no comment\n- x\n", "\n", "", "a\rb",
+                           "\xFF"
+                           "x",
+                           "gr\xC3\xBC\xC3\x9F\n"}) {
     CAPTURE(text);
     YamlWriter writer;
     writer.literal("t", text).begin_mapping("m").literal("t", text).end_mapping().string("after", "x");
@@ -295,7 +325,8 @@ TEST_CASE("a literal block keeps its text to the byte, at any depth") {
 
 TEST_CASE("the direct reader takes plain block style, and only as yaml-cpp reads it") {
   const std::string text =
-      "# comment\nindex: 17\n\nname: hip2hip/gpumode/GELU  # why\nempty:\nnothing: ~\nlist:\n- a b\n- \"c \\\" d\"\nnone: []\n"
+      "# comment\nindex: 17\n\nname: hip2hip/gpumode/GELU  # why\nempty:\nnothing: ~\nlist:\n- a b\n- \"c "
+      "\\\" d\"\nnone: []\n"
       "deep:\n    x: 'y'\n    under:\n      - -1\n    # here\nlast: python3 a.py --b={c} [d]\n";
   const auto simple = parse_simple_yaml(text);
   REQUIRE(simple);
@@ -306,13 +337,15 @@ TEST_CASE("the direct reader takes plain block style, and only as yaml-cpp reads
 
 TEST_CASE("cut, doubled or changed at any byte, a text reads the same in both ways or is left to yaml-cpp") {
   const std::string text =
-      "a: 1 # x\nb:\n- c d\n- 'e'\n-  f\ng:\n  h: \"i\\n\"\n  j:\n    k: l:m\n  n: null\no: {}\np: x#y [z]\nq:\n\nr: -1\n";
+      "a: 1 # x\nb:\n- c d\n- 'e'\n-  f\ng:\n  h: \"i\\n\"\n  j:\n    k: l:m\n  n: null\no: {}\np: x#y "
+      "[z]\nq:\n\nr: -1\n";
   std::vector<std::string> texts;
   for (std::size_t i = 0; i <= text.size(); ++i) {
     texts.push_back(text.substr(0, i));
     texts.push_back(text.substr(i));
     texts.push_back(text.substr(0, i) + text.substr(i / 2));
-    for (const char c : {' ', '\n', ':', '-', '#', '\'', '"', '\\', '[', '{', '&', '!', '\t', '?', '|', 'x', '~', ',', '<', '\r', '.', '%'}) {
+    for (const char c : {' ', '\n', ':', '-', '#', '\'', '"', '\\', '[',  '{', '&',
+                         '!', '\t', '?', '|', 'x', '~',  ',', '<',  '\r', '.', '%'}) {
       texts.push_back(text.substr(0, i) + c + text.substr(i));
       if (i < text.size()) texts.push_back(text.substr(0, i) + c + text.substr(i + 1));
     }
