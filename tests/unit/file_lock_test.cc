@@ -3,8 +3,11 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <optional>
+#include <thread>
+#include <vector>
 
 #include "fakes/await_end.h"
 #include "fakes/temp_directory.h"
@@ -35,6 +38,26 @@ TEST_CASE("a lock on an existing file is not found when there is none or it has 
   REQUIRE(RealFileSystem().remove(directory / "lock"));
   CHECK(FileLock::try_acquire_existing(directory / "lock").error().code == ErrorCode::not_found);
   CHECK(FileLock::try_acquire(directory / "lock"));  // a new file of the name
+}
+
+TEST_CASE("a lock file that its holders remove still never has two of them") {
+  TempDirectory directory;
+  std::atomic<int> holders{0};
+  std::atomic<bool> collided{false};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 2000; ++round) {
+        const auto lock = FileLock::try_acquire(directory / "lock");
+        if (!lock) continue;
+        if (++holders != 1) collided = true;
+        --holders;
+        static_cast<void>(RealFileSystem().remove(directory / "lock"));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK_FALSE(collided);
 }
 
 TEST_CASE("a symbolic link is no lock file") {

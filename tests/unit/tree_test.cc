@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -349,7 +350,13 @@ TEST_CASE("a tree deeper than the number of descriptors is removed") {
     directory = next;
   }
   ::close(directory);
-  CHECK(remove_tree(world.task));
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit few{300, before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &few);
+  const Status removed = remove_tree(world.task);
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  CHECK(removed);
   CHECK_FALSE(world.disk.exists(world.task).value());
 }
 
