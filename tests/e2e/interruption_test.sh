@@ -4,6 +4,7 @@
 BIN=$1
 SOURCE=$2
 # shellcheck source=tests/e2e/lib.sh
+# shellcheck source=tests/e2e/lib.sh
 . "$SOURCE/tests/e2e/lib.sh"
 
 make_config run.yaml

@@ -6,9 +6,11 @@ BIN=$1
 SOURCE=$2
 KILLS=${3:-200}
 TASKS=50
+# shellcheck source=tests/e2e/lib.sh
 . "$SOURCE/tests/e2e/lib.sh"
 
-RANDOM=${ARENA_TEST_SEED:=$$}
+: "${ARENA_TEST_SEED:=$$}"
+RANDOM=$ARENA_TEST_SEED
 echo "seed $ARENA_TEST_SEED (repeat with ARENA_TEST_SEED=$ARENA_TEST_SEED; the moments still differ)"
 make_tasks tasks "$TASKS"
 mkdir locks

@@ -6,6 +6,7 @@ BIN=$1
 SOURCE=$2
 STEPS=$BIN/../steps
 TASKS=4
+# shellcheck source=tests/e2e/lib.sh
 . "$SOURCE/tests/e2e/lib.sh"
 
 # The steps that the sources mark; a test of each is named below, and a new one without a test is a failure.
