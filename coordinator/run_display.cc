@@ -12,8 +12,8 @@ namespace {
 constexpr std::chrono::milliseconds kLeastRedraw{100};
 }  // namespace
 
-RunDisplay::RunDisplay(QueueLayout layout, const QueueSnapshot& snapshot, Clock& clock, Console& console,
-                       RunLog& log, bool json)
+RunDisplay::RunDisplay(const QueueLayout& layout, const QueueSnapshot& snapshot, Clock& clock,
+                       Console& console, RunLog& log, bool json)
     : layout_(layout),
       clock_(clock),
       console_(console),
@@ -56,13 +56,10 @@ void RunDisplay::show(const Event& event) {
   const std::string text = event_line(event);
   if (text.empty()) return;
   log_.info(text);
-  if (json_) {
-    console_.result(write_event(event));
-  } else if (!console_.is_terminal()) {
-    console_.line(text);
-  } else if (event.kind == "end" && event.cause != "completed") {
-    console_.line(text);  // on a terminal the display tells the rest
-  }
+  if (json_) return console_.result(write_event(event));
+  // On a terminal the display tells the rest.
+  const bool is_failure = event.kind == "end" && event.cause != "completed";
+  if (is_failure || !console_.is_terminal()) console_.line(text);
 }
 
 std::size_t RunDisplay::count_pending(FileSystem& disk) {

@@ -21,8 +21,8 @@ namespace arena {
 class RunDisplay {
  public:
   // Events that are in the ledgers already are history and not shown again.
-  RunDisplay(QueueLayout layout, const QueueSnapshot& snapshot, Clock& clock, Console& console, RunLog& log,
-             bool json);
+  RunDisplay(const QueueLayout& layout, const QueueSnapshot& snapshot, Clock& clock, Console& console,
+             RunLog& log, bool json);
 
   // A worker that was at work before: reads its ledger for what it is at.
   void follow(const std::string& worker_id);

@@ -69,6 +69,7 @@ std::vector<std::string> differing_lines(const std::vector<std::string>& old_lin
   std::stable_sort(marked.begin(), marked.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string> lines;
+  lines.reserve(marked.size());
   for (auto& [key, line] : marked) lines.push_back(std::move(line));
   return lines;
 }

@@ -97,7 +97,7 @@ class Coordinator {
 
   // An entry that cannot be read was set aside; regenerate_missing makes it anew.
   Status put_back(QueueState from, const EntryName& entry) {
-    const Status moved = requeue_finished(disk_, layout_, from, entry);
+    Status moved = requeue_finished(disk_, layout_, from, entry);
     if (!moved && moved.error().code != ErrorCode::corrupt) return moved;
     return {};
   }

@@ -114,7 +114,7 @@ Result<int> sweep_worker(const std::string& run_id, const std::string& worker_id
 
 Status retire_worker(FileSystem& disk, const QueueLayout& layout, const std::string& worker_id) {
   for (const fs::path& file : {layout.worker_halt(worker_id), layout.worker_lock(worker_id)}) {
-    const Status removed = disk.remove(file);
+    Status removed = disk.remove(file);
     if (!removed && removed.error().code != ErrorCode::not_found) return removed;
   }
   return {};

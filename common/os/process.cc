@@ -81,7 +81,7 @@ fs::path find_program(const std::string& program, const std::string& path_variab
   // step works in.
   for (const std::string& directory : split(path_variable, ":")) {
     if (directory.front() != '/') continue;
-    const fs::path candidate = fs::path(directory) / program;
+    fs::path candidate = fs::path(directory) / program;
     struct stat info {};
     if (::stat(candidate.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
         ::faccessat(AT_FDCWD, candidate.c_str(), X_OK, AT_EACCESS) == 0) {

@@ -29,7 +29,7 @@ class Remover {
       std::vector<std::string> names;
       if (const int error = list_at(directory, names); error != 0) return note(error, shown);
       if (names.empty()) return;
-      for (const std::string& name : names) remove(directory, name, shown + '/' + name, depth);
+      for (const std::string& name : names) remove(directory, name, fmt::format("{}/{}", shown, name), depth);
     }
     if (error_ == 0) note(ENOTEMPTY, shown);
   }

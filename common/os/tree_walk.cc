@@ -91,7 +91,7 @@ class Walk {
     }
     for (const std::string& name : names) {
       TreeEntry entry;
-      entry.relative = relative.empty() ? name : relative + '/' + name;
+      entry.relative = relative.empty() ? name : fmt::format("{}/{}", relative, name);
       if (options_.excluded && options_.excluded(entry.relative)) continue;
       entry.directory = directory;
       entry.name = name;
