@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 declare -A packages=(
-  [build]="g++ make cmake ninja-build pkg-config git ca-certificates
+  [build]="g++ make cmake ninja-build pkg-config git ca-certificates procps
            libboost-dev libboost-filesystem-dev libyaml-cpp-dev libcli11-dev libspdlog-dev libfmt-dev
            nlohmann-json3-dev libexpected-dev libsodium-dev doctest-dev"
   # What lint finds depends on clang's version: 14 everywhere.
