@@ -216,7 +216,8 @@ TEST_CASE("the first error of a mapping sticks") {
   missing.required_string("c");
   CHECK(missing.finish(UnknownKeys::ignore, nullptr).error().message ==
         "f:1: c: required, but missing or empty");
-  MappingReader no_mapping(parsed("- a\n"), "f", "x");
+  const YamlNode list = parsed("- a\n");
+  MappingReader no_mapping(list, "f", "x");
   CHECK_FALSE(no_mapping.string("a"));
   CHECK(no_mapping.finish(UnknownKeys::ignore, nullptr).error().message ==
         "f:1: x: expected keys with values, not a list");
