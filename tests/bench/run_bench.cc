@@ -43,15 +43,16 @@ T must(Result<T> result) {
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-pid_t start(const std::string& shell_line) {
+pid_t start_shell(const std::string& shell_line) {
   const pid_t child = ::fork();
   if (child == 0) {
-    ::execl("/bin/sh", "sh", "-c", ("exec " + shell_line + " >>out 2>&1").c_str(),
-            static_cast<char*>(nullptr));
+    ::execl("/bin/sh", "sh", "-c", shell_line.c_str(), static_cast<char*>(nullptr));
     ::_exit(127);
   }
   return child;
 }
+
+pid_t start(const std::string& command) { return start_shell("exec " + command + " >>out 2>&1"); }
 
 int end_of(pid_t child, rusage* usage = nullptr) {
   int status = 0;
@@ -187,7 +188,7 @@ void overhead() {
   const ShortRun few = run_short_tasks(kFew);
   const ShortRun many = run_short_tasks(kMany);
   const double per_task = (many.milliseconds - few.milliseconds) / (kMany - kFew);
-  const double shell = median_of(21, [] { end_of(start("true")); });
+  const double shell = median_of(21, [] { end_of(start_shell("true")); });
   const double sync =
       median_of(21, [] { must(publish(disk, "synced.tmp_target", "text\n", Sync::yes, Replace::yes)); });
   fmt::print("{:<52}{:>12.2f} ms\n", "a task of five commands that do nothing", per_task);
