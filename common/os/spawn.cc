@@ -23,7 +23,7 @@ namespace arena {
 namespace {
 
 constexpr std::size_t kChildStack = std::size_t{64} << 10;
-constexpr int kFirstRealTimeSignal = 32;  // and up: nobody ignores those by inheritance
+constexpr int kLastSignal = 64;  // libc hides 32 and 33 from sigaction(2), yet they are inherited like any
 
 // Everything the child needs, made before it exists: between clone and exec only system calls are allowed.
 struct ChildPlan {
@@ -71,7 +71,7 @@ ARENA_CHILD_CODE int child_main(void* argument) {
   // Handlers must not run on our memory, and what our own parent ignored (nohup, a shell's background jobs)
   // is no wish about this child.
   const char default_action[64] = {};
-  for (int signal = 1; signal < kFirstRealTimeSignal; ++signal) {
+  for (int signal = 1; signal <= kLastSignal; ++signal) {
     if (signal != SIGKILL && signal != SIGSTOP)
       ::syscall(SYS_rt_sigaction, signal, default_action, nullptr, 8);
   }
