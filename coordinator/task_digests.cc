@@ -13,18 +13,19 @@ namespace {
 // The problem, or an empty text.
 std::string digest_task(PlannedTask& task, const fs::path& directory, const CopyOptions& options,
                         const PlannedTask* known) {
-  // The cheap digest first: when something changes in between it is too old, and the next look reads the tree
-  // again.
-  auto stat_digest = stat_digest_tree(directory, options);
-  if (!stat_digest) return stat_digest.error().message;
-  if (known != nullptr && !known->digest.empty() && known->stat_digest == *stat_digest) {
-    task.digest = known->digest;
-  } else {
-    auto digest = digest_tree(directory, options);
-    if (!digest) return digest.error().message;
-    task.digest = std::move(*digest);
+  if (known != nullptr && !known->digest.empty()) {
+    auto stat_digest = stat_digest_tree(directory, options);
+    if (!stat_digest) return stat_digest.error().message;
+    if (*stat_digest == known->stat_digest) {
+      task.digest = known->digest;
+      task.stat_digest = known->stat_digest;
+      return {};
+    }
   }
-  task.stat_digest = std::move(*stat_digest);
+  auto digests = digests_of_tree(directory, options);
+  if (!digests) return digests.error().message;
+  task.digest = std::move(digests->contents);
+  task.stat_digest = std::move(digests->stat);
   return {};
 }
 

@@ -148,11 +148,11 @@ class Copier final : public TreeVisitor {
 
 class Digester final : public TreeVisitor {
  public:
-  explicit Digester(bool contents) : contents_(contents) {}
+  Digester(bool contents, bool stat) : has_contents_(contents), has_stat_(stat) {}
 
   Status enter_directory(const TreeEntry& entry) override {
     add("directory", entry);
-    if (!contents_) add_number(entry.info.st_mode);
+    add_stat({entry.info.st_mode});
     return {};
   }
   Status leave_directory(const TreeEntry&) override { return {}; }
@@ -160,46 +160,49 @@ class Digester final : public TreeVisitor {
   Status file(const TreeEntry& entry) override {
     const bool executable = (entry.info.st_mode & S_IXUSR) != 0;
     add(executable ? "program" : "file", entry);
-    if (!contents_) {
-      for (const auto number :
-           {std::int64_t{entry.info.st_mode}, std::int64_t{entry.info.st_size},
-            std::int64_t{entry.info.st_mtim.tv_sec}, std::int64_t{entry.info.st_mtim.tv_nsec}}) {
-        add_number(number);
-      }
-      return {};
-    }
+    add_stat({entry.info.st_mode, entry.info.st_size, entry.info.st_mtim.tv_sec, entry.info.st_mtim.tv_nsec});
+    if (!has_contents_) return {};
     const int error = read_regular(entry.directory, entry.name.c_str(), O_NOFOLLOW, text_);
     if (error == kNotRegular)
       return fail(ErrorCode::refused, fmt::format("'{}' is no file any more", entry.relative));
     if (error != 0) return fail(error_from_errno(error, "read", entry.relative));
-    digest_.update_field(text_);
+    contents_.update_field(text_);
     return {};
   }
 
   Status link(const TreeEntry& entry, const std::string& target) override {
     add("link", entry);
-    digest_.update_field(target);
+    if (has_contents_) contents_.update_field(target);
+    if (has_stat_) stat_.update_field(target);
     return {};
   }
 
-  std::string hex() { return digest_.hex(); }
+  TreeDigests digests() { return {has_contents_ ? contents_.hex() : "", has_stat_ ? stat_.hex() : ""}; }
 
  private:
   void add(std::string_view kind, const TreeEntry& entry) {
-    digest_.update_field(kind);
-    digest_.update_field(entry.relative);
+    for (Digest* const digest : {has_contents_ ? &contents_ : nullptr, has_stat_ ? &stat_ : nullptr}) {
+      if (digest == nullptr) continue;
+      digest->update_field(kind);
+      digest->update_field(entry.relative);
+    }
   }
-  void add_number(std::int64_t number) { digest_.update_field(std::to_string(number)); }
+  void add_stat(std::initializer_list<std::int64_t> numbers) {
+    if (!has_stat_) return;
+    for (const std::int64_t number : numbers) stat_.update_field(std::to_string(number));
+  }
 
-  bool contents_;
-  Digest digest_;
+  bool has_contents_;
+  bool has_stat_;
+  Digest contents_;
+  Digest stat_;
   std::string text_;
 };
 
-Result<std::string> digest(const fs::path& directory, const CopyOptions& options, bool contents) {
-  Digester digester(contents);
+Result<TreeDigests> digests(const fs::path& directory, const CopyOptions& options, bool contents, bool stat) {
+  Digester digester(contents, stat);
   ARENA_TRY(walk_tree(directory, options, digester));
-  return digester.hex();
+  return digester.digests();
 }
 
 }  // namespace
@@ -216,11 +219,17 @@ Result<TreeSize> copy_tree(const fs::path& from, const fs::path& to, const CopyO
 }
 
 Result<std::string> digest_tree(const fs::path& directory, const CopyOptions& options) {
-  return digest(directory, options, true);
+  ARENA_ASSIGN(TreeDigests both, digests(directory, options, true, false));
+  return std::move(both.contents);
 }
 
 Result<std::string> stat_digest_tree(const fs::path& directory, const CopyOptions& options) {
-  return digest(directory, options, false);
+  ARENA_ASSIGN(TreeDigests both, digests(directory, options, false, true));
+  return std::move(both.stat);
+}
+
+Result<TreeDigests> digests_of_tree(const fs::path& directory, const CopyOptions& options) {
+  return digests(directory, options, true, true);
 }
 
 }  // namespace arena

@@ -45,4 +45,12 @@ Result<std::string> digest_tree(const fs::path& directory, const CopyOptions& op
 // (for our own, trusted trees) that digest_tree is unchanged. The converse does not hold.
 Result<std::string> stat_digest_tree(const fs::path& directory, const CopyOptions& options);
 
+// Both in one walk. A file that changes meanwhile may have the new contents in one and the old time in the
+// other, never the reverse: its time is taken first.
+struct TreeDigests {
+  std::string contents;
+  std::string stat;
+};
+Result<TreeDigests> digests_of_tree(const fs::path& directory, const CopyOptions& options);
+
 }  // namespace arena

@@ -27,6 +27,7 @@ class Remover {
       static_cast<void>(::fchmod(directory, 0700));
     for (int pass = 0; pass < kMostPasses && error_ == 0; ++pass) {
       std::vector<std::string> names;
+      if (::lseek(directory, 0, SEEK_SET) != 0) return note(errno, shown);
       if (const int error = list_at(directory, names); error != 0) return note(error, shown);
       if (names.empty()) return;
       for (const std::string& name : names) remove(directory, name, fmt::format("{}/{}", shown, name), depth);

@@ -180,7 +180,6 @@ Status walk_tree(const fs::path& root, const CopyOptions& options, TreeVisitor& 
 
 // The system call itself: opendir would cost four calls more, and trees are walked by the ten thousand.
 int list_at(int directory, std::vector<std::string>& names) {
-  if (::lseek(directory, 0, SEEK_SET) != 0) return errno;
   alignas(dirent64) std::array<char, 32768> buffer;
   while (true) {
     const long size = ::syscall(SYS_getdents64, directory, buffer.data(), buffer.size());

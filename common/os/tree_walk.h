@@ -30,7 +30,7 @@ class TreeVisitor {
 // `root` is not visited itself. Stops at the first error, the visitor's included.
 Status walk_tree(const fs::path& root, const CopyOptions& options, TreeVisitor& visitor);
 
-// Names in an open directory, without . and .., sorted; 0 or errno.
+// Names in an open directory from its position on, without . and .., sorted; 0 or errno.
 int list_at(int directory, std::vector<std::string>& names);
 
 }  // namespace arena

@@ -87,9 +87,10 @@ void make_tasks(const fs::path& directory, int count, const std::string& perform
     must(disk.create(task / "README.md", "# a short task\n", Sync::no));
     must(disk.create(
         task / "config.yaml",
-        "task_type: cpp2cpp\nsource_file_path: [src/kernel.cc]\ntarget_kernel_functions: [kernel]\n"
-        "compile_command: [\"true\"]\ncorrectness_command: [\"true\"]\nperformance_command: [\"" +
-            performance + "\"]\n",
+        "task_type: cpp2cpp\nsource_file_path:\n  - src/kernel.cc\ntarget_kernel_functions:\n  - kernel\n"
+        "compile_command:\n  - \"true\"\ncorrectness_command:\n  - \"true\"\n"
+        "performance_command:\n  - \"" +
+            performance + "\"\n",
         Sync::no));
   }
 }

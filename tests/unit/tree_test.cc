@@ -276,6 +276,8 @@ TEST_CASE("times and other permissions are no change, but the cheap digest looks
   const std::string cheap = stat_digest_tree(world.task, {}).value();
   CHECK(cheap == stat_digest_tree(world.task, {}).value());
   CHECK(cheap != whole);
+  CHECK(digests_of_tree(world.task, {}).value().contents == whole);
+  CHECK(digests_of_tree(world.task, {}).value().stat == cheap);
   const timespec times[2] = {
       {1, 0}, {info_of(world.task / "f").st_mtim.tv_sec, info_of(world.task / "f").st_mtim.tv_nsec + 1}};
   REQUIRE(::utimensat(AT_FDCWD, (world.task / "f").c_str(), times, 0) == 0);
