@@ -1,15 +1,20 @@
 #include "coordinator/catalog.h"
 
+#include <dirent.h>
 #include <fnmatch.h>
+
 #include <algorithm>
+#include <memory>
 #include <set>
+#include <unordered_map>
 
 #include <fmt/format.h>
-#include <boost/filesystem/directory.hpp>
 
 #include "base/text.h"
 #include "coordinator/parallel.h"
+#include "coordinator/task_digests.h"
 #include "os/file_system.h"
+#include "os/tree.h"
 
 namespace arena {
 
@@ -71,15 +76,29 @@ class Finder {
     }
   }
 
+  // As a rule the listing has said it already, which Boost's iterator does not use.
+  static fs::file_type type_of(const Place& parent, const dirent& entry) {
+    switch (entry.d_type) {
+      case DT_DIR:
+        return fs::directory_file;
+      case DT_LNK:
+        return fs::symlink_file;
+      case DT_UNKNOWN:
+        break;
+      default:
+        return fs::regular_file;
+    }
+    boost::system::error_code error;
+    return fs::symlink_status(parent.directory / entry.d_name, error).type();
+  }
+
   std::vector<Place> children(const Place& place) const {
     std::vector<Place> found;
-    boost::system::error_code error;
-    for (fs::directory_iterator entry(place.directory, error), end; !error && entry != end;
-         entry.increment(error)) {
+    const std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(place.directory.c_str()), ::closedir);
+    if (!stream) return found;
+    while (const dirent* const entry = ::readdir(stream.get())) {
       Place child;
-      const fs::file_type type =
-          entry->symlink_status(error).type();  // as a rule the listing has said it already
-      if (enter(place, entry->path().filename().string(), type, child)) found.push_back(std::move(child));
+      if (enter(place, entry->d_name, type_of(place, *entry), child)) found.push_back(std::move(child));
     }
     return found;
   }
@@ -148,12 +167,22 @@ Result<TaskSpec> load_task(const fs::path& file, std::vector<std::string>& warni
   return parse_task_spec(text, file.string(), &warnings);
 }
 
-CatalogTask load_entry(const fs::path& root, const std::string& name) {
+bool is_untouched(const fs::path& root, const PlannedTask& task) {
+  const auto stat_digest = stat_digest_tree(root / task.name, copy_of_tasks(root));
+  return stat_digest && *stat_digest == task.stat_digest;
+}
+
+CatalogTask load_entry(const fs::path& root, const std::string& name, const PlannedTask* known) {
   CatalogTask task;
   task.name = to_printable_utf8(name);
   std::replace_if(
       task.name.begin(), task.name.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
   task.directory = root / name;
+  if (known != nullptr && !known->digest.empty() && is_untouched(root, *known)) {
+    task.digest = known->digest;
+    task.stat_digest = known->stat_digest;
+    return task;
+  }
   if (task.name != name) {
     task.problem = fmt::format("{}: the directory's name is not printable text; rename it", task.name);
     return task;
@@ -170,7 +199,8 @@ CatalogTask load_entry(const fs::path& root, const std::string& name) {
 }  // namespace
 
 Result<std::vector<CatalogTask>> load_catalog(const fs::path& tasks_directory,
-                                              const std::vector<std::string>& selectors) {
+                                              const std::vector<std::string>& selectors,
+                                              const std::vector<PlannedTask>& known) {
   boost::system::error_code error;
   const fs::path root = fs::system_complete(tasks_directory, error).lexically_normal();
   if (!fs::is_directory(root, error)) {
@@ -198,7 +228,12 @@ Result<std::vector<CatalogTask>> load_catalog(const fs::path& tasks_directory,
   }
   const std::vector<std::string> names(finder.names().begin(), finder.names().end());
   std::vector<CatalogTask> tasks(names.size());
-  for_each_in_parallel(names.size(), [&](std::size_t i) { tasks[i] = load_entry(root, names[i]); });
+  std::unordered_map<std::string_view, const PlannedTask*> known_by_name;
+  for (const PlannedTask& task : known) known_by_name.emplace(task.name, &task);
+  for_each_in_parallel(names.size(), [&](std::size_t i) {
+    const auto found = known_by_name.find(names[i]);
+    tasks[i] = load_entry(root, names[i], found == known_by_name.end() ? nullptr : found->second);
+  });
   return tasks;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/sealed_text.h"
 #include "base/text.h"
+#include "coordinator/parallel.h"
 #include "model/task_descriptor.h"
 #include "model/task_result.h"
 
@@ -12,17 +13,21 @@ namespace arena {
 
 namespace {
 
-// Empty: proven after all.
-Result<std::string> doubt(const std::string& descriptor_text, const Result<std::string>& result_text,
-                          const std::string& task_name, const RunRecord& record, const std::string& file) {
-  if (!result_text) {
-    if (result_text.error().code != ErrorCode::not_found) return fail(result_text.error());
+// Why the entry in `file` is not done; empty if it is.
+Result<std::string> doubt(FileSystem& disk, const fs::path& file, const fs::path& result_file,
+                          const std::string& task_name, const RunRecord& record) {
+  ARENA_ASSIGN(const std::string text, disk.read(file));
+  const auto result = disk.read(result_file);
+  const std::string_view stated = plain_value(text, "result_digest");
+  if (result && !stated.empty() && stated == stated_seal(*result)) return std::string();
+  if (!result) {
+    if (result.error().code != ErrorCode::not_found) return fail(result.error());
     return std::string("its task_result.yaml is missing");
   }
-  const auto descriptor = read_descriptor(descriptor_text, file);
+  const auto descriptor = read_descriptor(text, file.string());
   if (!descriptor) return descriptor.error().message;
   if (descriptor->status == DescriptorStatus::already_complete) return std::string();
-  if (is_result_of(*result_text, record.run_id, task_name, descriptor->attempt)) return std::string();
+  if (is_result_of(*result, record.run_id, task_name, descriptor->attempt)) return std::string();
   return std::string("its task_result.yaml is damaged or belongs to another attempt");
 }
 
@@ -44,19 +49,20 @@ Result<std::vector<UnprovenEntry>> find_unproven(FileSystem& disk, const QueueLa
                                                  const QueueSnapshot& snapshot, const RunRecord& record) {
   std::unordered_map<std::int64_t, const PlannedTask*> tasks;
   for (const PlannedTask& task : record.tasks) tasks.emplace(task.index, &task);
-  std::vector<UnprovenEntry> unproven;
   const auto done = snapshot.entries.find(QueueState::done);
-  if (done == snapshot.entries.end()) return unproven;
-  for (const EntryName& entry : done->second) {
-    const auto task = tasks.find(entry.index);
-    if (task == tasks.end()) continue;  // reported by the queue check
-    const fs::path file = layout.entry(QueueState::done, entry);
-    ARENA_ASSIGN(const std::string descriptor, disk.read(file));
-    const auto result = disk.read(layout.task_result(task->second->name));
-    const std::string_view stated = plain_value(descriptor, "result_digest");
-    if (result && !stated.empty() && stated == stated_seal(*result)) continue;
-    ARENA_ASSIGN(std::string reason, doubt(descriptor, result, task->second->name, record, file.string()));
-    if (!reason.empty()) unproven.push_back({entry, std::move(reason)});
+  if (done == snapshot.entries.end()) return std::vector<UnprovenEntry>();
+  const std::vector<EntryName>& entries = done->second;
+  std::vector<Result<std::string>> doubts(entries.size());
+  for_each_in_parallel(entries.size(), [&](std::size_t i) {
+    const auto task = tasks.find(entries[i].index);
+    if (task == tasks.end()) return;  // reported by the queue check
+    doubts[i] = doubt(disk, layout.entry(QueueState::done, entries[i]),
+                      layout.task_result(task->second->name), task->second->name, record);
+  });
+  std::vector<UnprovenEntry> unproven;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    ARENA_ASSIGN(std::string reason, std::move(doubts[i]));
+    if (!reason.empty()) unproven.push_back({entries[i], std::move(reason)});
   }
   return unproven;
 }

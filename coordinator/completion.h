@@ -17,7 +17,7 @@ struct UnprovenEntry {
   std::string reason;  // "its task_result.yaml is missing"
 };
 
-// Entries of done/ whose result is missing, damaged or another attempt's.
+// Entries of done/ whose result is missing, damaged or another attempt's. All cores share the reading.
 Result<std::vector<UnprovenEntry>> find_unproven(FileSystem& disk, const QueueLayout& layout,
                                                  const QueueSnapshot& snapshot, const RunRecord& record);
 

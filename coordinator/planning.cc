@@ -58,7 +58,7 @@ Result<AgentSpec> check_agent(FileSystem& disk, const fs::path& data, const Agen
 
 // Fills in everything but identity: what is asked, what is there.
 Result<PreparedRun> prepare(const Options& options, const World& world, RunConfig config,
-                            const fs::path& tasks_directory, const std::vector<PlannedTask>& known) {
+                            const fs::path& tasks_directory, const RunRecord* before) {
   PreparedRun run;
   boost::system::error_code ignored;
   if (!fs::exists(world.paths.worker, ignored)) {
@@ -74,9 +74,12 @@ Result<PreparedRun> prepare(const Options& options, const World& world, RunConfi
   ARENA_ASSIGN(const fs::path tasks, tasks_directory_of(tasks_directory));
   record.tasks_directory = tasks.string();
   record.architecture = architecture_of_model(config.target_gpu_model).value_or("");
-  ARENA_ASSIGN(const std::vector<CatalogTask> selected, load_catalog(tasks, config.tasks));
+  static const std::vector<PlannedTask> kNone;
+  const bool is_comparable = before != nullptr && before->architecture == record.architecture;
+  ARENA_ASSIGN(const std::vector<CatalogTask> selected,
+               load_catalog(tasks, config.tasks, is_comparable ? before->tasks : kNone));
   ARENA_ASSIGN(run.plan, make_run_plan(selected, record.architecture));
-  add_task_digests(run.plan, tasks, known);
+  add_task_digests(run.plan, tasks);
   ARENA_ASSIGN(run.devices,
                choose_devices(options, config, run.plan.tasks.size(), std::thread::hardware_concurrency()));
 
@@ -133,7 +136,7 @@ Result<PreparedRun> prepare_new_run(const Options& options, const World& world) 
   ARENA_ASSIGN(RunConfig config, read_config(world.disk, options.config, &warnings));
   const fs::path tasks =
       options.tasks_directory.empty() ? world.paths.data / "tasks" : options.tasks_directory;
-  ARENA_ASSIGN(PreparedRun run, prepare(options, world, std::move(config), tasks, {}));
+  ARENA_ASSIGN(PreparedRun run, prepare(options, world, std::move(config), tasks, nullptr));
   run.warnings = std::move(warnings);
   return run;
 }
@@ -152,7 +155,7 @@ Result<PreparedResume> prepare_resume(const Options& options, const World& world
   const fs::path tasks =
       options.tasks_directory.empty() ? fs::path(stored.tasks_directory) : options.tasks_directory;
   PreparedResume prepared;
-  ARENA_ASSIGN(prepared.run, prepare(remembered, world, std::move(config), tasks, stored.tasks));
+  ARENA_ASSIGN(prepared.run, prepare(remembered, world, std::move(config), tasks, &stored));
   prepared.run.warnings = std::move(warnings);
   RunRecord& record = prepared.run.record;
   prepared.differences = compare_plans(stored, record);

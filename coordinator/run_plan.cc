@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kMaximumSlug = 200;
 
 std::string skip_reason(const CatalogTask& task, std::string_view architecture) {
-  if (!task.problem.empty()) return {};
+  if (!task.problem.empty() || !task.digest.empty()) return {};
   if (std::string reason = platform_skip_reason(task.spec.platform, architecture); !reason.empty())
     return reason;
   return task.spec.unsupported;
@@ -91,6 +91,8 @@ Result<RunPlan> make_run_plan(const std::vector<CatalogTask>& selected, std::str
     PlannedTask planned;
     planned.index = static_cast<std::int64_t>(plan.tasks.size()) + 1;
     planned.name = task.name;
+    planned.digest = task.digest;
+    planned.stat_digest = task.stat_digest;
     plan.tasks.push_back(std::move(planned));
     if (!task.problem.empty()) plan.problems[task.name] = task.problem;
   }

@@ -21,7 +21,8 @@ struct RunPlan {
   std::vector<std::string> warnings;
 };
 
-// `architecture` is that of the devices (gfx942, …), else of the configured model; empty if there is none.
+// `architecture` is that of the devices (gfx942, …), else of the configured model; empty if there is none. A
+// task that comes with its digest was planned before, for the same architecture, and runs.
 // Two tasks whose names give one file or workspace name, or a name too long for a file, are invalid_input.
 Result<RunPlan> make_run_plan(const std::vector<CatalogTask>& selected, std::string_view architecture);
 

@@ -177,40 +177,40 @@ TEST_CASE("many tasks are loaded by several threads as by one") {
   }
 }
 
-TEST_CASE("digests notice every change, and an unchanged task keeps its digest unread") {
+TEST_CASE(
+    "digests notice every change, and what was planned before is not read again while it is untouched") {
   const TaskTree tree;
   tree.add("a");
   tree.add("b");
   tree.add("c", "broken: [");
   tree.add_file("a/solution/a.cpp", "fast");
-  const auto plan_of = [&] {
-    RunPlan plan = make_run_plan(tree.load({"all"}), "").value();
+  const auto plan_of = [&](const std::vector<PlannedTask>& known) {
+    RunPlan plan = make_run_plan(load_catalog(tree.root(), {"all"}, known).value(), "").value();
+    add_task_digests(plan, tree.root());
     return plan;
   };
-  RunPlan first = plan_of();
-  add_task_digests(first, tree.root(), {});
+  const RunPlan first = plan_of({});
   CHECK(first.tasks[0].digest.size() == 64);
-  CHECK(first.tasks[0].digest != "");
+  CHECK(first.tasks[0].digest != first.tasks[1].digest);
   CHECK(first.tasks[2].digest.empty());  // what cannot run has no digest
-  RunPlan second = plan_of();
-  add_task_digests(second, tree.root(), {});
-  CHECK(second.tasks == first.tasks);
+  CHECK(plan_of({}).tasks == first.tasks);
+  CHECK(plan_of(first.tasks).tasks == first.tasks);
+  CHECK(plan_of(first.tasks).problems == first.problems);
 
   std::vector<PlannedTask> known = first.tasks;
   known[0].digest = "from the record";
-  RunPlan cheap = plan_of();
-  add_task_digests(cheap, tree.root(), known);
-  CHECK(cheap.tasks[0].digest == "from the record");
+  CHECK(plan_of(known).tasks[0].digest == "from the record");
   tree.add_file("a/solution/a.cpp", "faster");
-  RunPlan changed = plan_of();
-  add_task_digests(changed, tree.root(), known);
+  const RunPlan changed = plan_of(known);
   CHECK(changed.tasks[0].digest != "from the record");
   CHECK(changed.tasks[0].digest != first.tasks[0].digest);
   CHECK(changed.tasks[1] == first.tasks[1]);
 
+  tree.add("b", "broken: [");
+  CHECK(plan_of(known).problems.count("b") == 1);
+  tree.add("b");
   fs::create_symlink("/etc/hostname", tree.root() / "b" / "out");
-  RunPlan refused = plan_of();
-  add_task_digests(refused, tree.root(), {});
+  const RunPlan refused = plan_of(known);
   CHECK(refused.tasks[1].digest.empty());
   CHECK(contains(refused.problems.at("b"), "out"));
 }
