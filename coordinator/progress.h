@@ -68,6 +68,4 @@ std::vector<std::string> progress_lines(const ProgressView& view, const Screen& 
 // "cpp2cpp/gelu: baseline" without time; empty for kinds nobody needs to read.
 std::string event_line(const Event& event);
 
-std::optional<WallTime> parse_utc(std::string_view text);  // inverse of format_utc
-
 }  // namespace arena

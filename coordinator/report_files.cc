@@ -10,6 +10,8 @@ namespace arena {
 namespace {
 
 const std::string kRule(80, '=');
+constexpr const char* kSummary = "overall_summary.csv";
+constexpr const char* kResults = "results.jsonl";
 
 // RFC 4180 as Python's csv module applies it: quotes only where they are needed.
 std::string csv_field(const std::string& text) {
@@ -23,7 +25,7 @@ std::string csv_field(const std::string& text) {
 }
 
 std::string summary_of(const ScoredRow& row) {
-  if (row.has_result()) return std::string(trim(row.row.result->optimization_summary));
+  if (row.has_result) return std::string(trim(row.row.result->optimization_summary));
   return "no result: " + explain_missing_result(row.row);
 }
 
@@ -97,11 +99,10 @@ void add_task_type(std::string& text, const std::string& type, const GroupStats&
 }
 
 void add_task_details(std::string& text, const ScoredRow& row) {
-  const bool compiled = row.has_result() && row.row.result->pass_compilation;
-  const char* status = row.correct ? "PASS" : compiled ? "PARTIAL" : "FAIL";
+  const char* status = row.correct ? "PASS" : row.compiled ? "PARTIAL" : "FAIL";
   text += fmt::format("{:<8} {:<40} Score: {:6.1f}  Speedup: {:.2f}x\n", status, row.row.task_name, row.score,
                       row.speedup.value_or(0));
-  if (!row.has_result()) text += fmt::format("         Error: {}\n", explain_missing_result(row.row));
+  if (!row.has_result) text += fmt::format("         Error: {}\n", explain_missing_result(row.row));
 }
 
 }  // namespace
@@ -112,9 +113,9 @@ std::string python_float(double value) {
   return text;
 }
 
-std::string render_summary_csv(const RunReport& report) {
-  std::string text = "Task Name,Task Type,Score,Speedup,Optimization_summary\r\n";
-  for (const ScoredRow& row : report.rows) {
+std::string render_summary_csv(const std::vector<ScoredRow>& rows) {
+  std::string text;
+  for (const ScoredRow& row : rows) {
     text += fmt::format("{},{},{:.4f},{:.4f},{}\r\n", csv_field(row.row.task_name), csv_field(row.task_type),
                         row.score, row.speedup.value_or(0), csv_field(summary_of(row)));
   }
@@ -175,18 +176,42 @@ std::string render_overall_report(const RunReport& report) {
   return text + kRule + "\n";
 }
 
-Status write_reports(FileSystem& disk, const QueueLayout& layout, const RunReport& report) {
-  ARENA_TRY(make_directories(disk, layout.reports()));
+ReportWriter::ReportWriter(FileSystem& disk, const QueueLayout& layout)
+    : disk_(disk),
+      directory_(layout.reports()),
+      summary_(temporary_name(directory_ / kSummary)),
+      results_(temporary_name(directory_ / kResults)) {}
+
+ReportWriter::~ReportWriter() {
+  if (summary_.empty()) return;  // published
+  static_cast<void>(disk_.remove(summary_));
+  static_cast<void>(disk_.remove(results_));
+}
+
+Status ReportWriter::begin() {
+  ARENA_TRY(make_directories(disk_, directory_));
+  ARENA_TRY(disk_.create(summary_, "Task Name,Task Type,Score,Speedup,Optimization_summary\r\n", Sync::no));
+  return disk_.create(results_, "", Sync::no);
+}
+
+Status ReportWriter::add(const RunReportInput& about, const std::vector<ScoredRow>& rows) {
+  ARENA_TRY(disk_.append(summary_, render_summary_csv(rows), Sync::no));
+  return disk_.append(results_, render_results_jsonl(about, rows), Sync::no);
+}
+
+Status ReportWriter::finish(const RunReport& report) {
   const std::pair<const char*, std::string (*)(const RunReport&)> files[] = {
-      {"overall_summary.csv", render_summary_csv},
       {"task_type_breakdown.json", render_breakdown_json},
       {"overall_report.txt", render_overall_report},
-      {"results.jsonl", render_results_jsonl},
       {"joblog.tsv", render_joblog}};
-  // Reports can be made again at any time: they need not survive a power cut.
+  // Reports can be made again at any time: they need not survive a power cut. The newest of them tells
+  // whether they are: it comes last.
   for (const auto& [name, render] : files) {
-    ARENA_TRY(publish(disk, layout.reports() / name, render(report), Sync::no, Replace::yes));
+    ARENA_TRY(publish(disk_, directory_ / name, render(report), Sync::no, Replace::yes));
   }
+  ARENA_TRY(disk_.rename(summary_, directory_ / kSummary, Replace::yes));
+  ARENA_TRY(disk_.rename(results_, directory_ / kResults, Replace::yes));
+  summary_.clear();
   return {};
 }
 

@@ -1,7 +1,7 @@
 #include "coordinator/report_input.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <memory>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -16,20 +16,6 @@ namespace arena {
 namespace {
 
 constexpr std::string_view kLedgerSuffix = ".jsonl";
-
-// The inverse of format_utc.
-std::optional<WallTime> parse_utc(const std::string& text) {
-  using namespace std::chrono;
-  int year = 0;
-  unsigned month = 0, day = 0, hour = 0, minute = 0, second = 0, millisecond = 0;
-  if (std::sscanf(text.c_str(), "%4d-%2u-%2uT%2u:%2u:%2u.%3uZ", &year, &month, &day, &hour, &minute, &second,
-                  &millisecond) != 7) {
-    return std::nullopt;
-  }
-  const year_month_day date{std::chrono::year(year), std::chrono::month(month), std::chrono::day(day)};
-  if (!date.ok()) return std::nullopt;
-  return sys_days(date) + hours(hour) + minutes(minute) + seconds(second) + milliseconds(millisecond);
-}
 
 // The latest attempt of a task, as the ledgers tell it.
 struct LastAttempt {
@@ -150,7 +136,7 @@ void add_result(FileSystem& disk, const QueueLayout& layout, const std::string& 
     row.worker_id = result->worker_id;
     row.cause = CauseClass::completed;
     row.cause_message.clear();
-    row.result = std::move(*result);
+    row.result = std::make_shared<const TaskResult>(std::move(*result));
   }
 }
 
@@ -163,14 +149,27 @@ void add_descriptor(const TaskDescriptor& descriptor, ReportRow& row) {
   row.cause_message = descriptor.cause_message;
 }
 
-ReportRow make_row(FileSystem& disk, const QueueLayout& layout, const std::string& run_id,
-                   const PlannedTask& task, const Place& place, const Ledger& ledger) {
+// What completes the rows: shared by all of them.
+struct Source {
+  FileSystem& disk;
+  QueueLayout layout;
+  std::string run_id;
+  Ledger ledger;
+  std::unordered_map<std::int64_t, Place> places;
+};
+
+ReportRow make_row(const Source& source, const PlannedTask& task) {
   ReportRow row;
   row.index = task.index;
   row.task_name = task.name;
-  row.workspace = layout.workspace(task.name).filename().string();
-  row.state = place.state;
-  if (const auto found = ledger.find(task.name); found != ledger.end()) {
+  row.workspace = source.layout.workspace(task.name).filename().string();
+  const auto place = source.places.find(task.index);
+  row.state = place == source.places.end() ? RowState::lost : place->second.state;
+  return row;
+}
+
+void complete_row(const Source& source, ReportRow& row) {
+  if (const auto found = source.ledger.find(row.task_name); found != source.ledger.end()) {
     const LastAttempt& last = found->second;
     row.attempt = last.number;
     row.worker_id = last.worker_id;
@@ -179,17 +178,16 @@ ReportRow make_row(FileSystem& disk, const QueueLayout& layout, const std::strin
     row.cause = last.cause;
     row.cause_message = last.message;
   }
-  if (place.state == RowState::lost) {
+  if (row.state == RowState::lost) {
     row.cause_message = "it is in no state directory of the queue; see .parallel/corrupt/";
-    return row;
+    return;
   }
-  const auto descriptor = read_entry(disk, layout, place, row);
-  if (place.state == RowState::done) {
-    add_result(disk, layout, run_id, descriptor, row);
+  const auto descriptor = read_entry(source.disk, source.layout, source.places.at(row.index), row);
+  if (row.state == RowState::done) {
+    add_result(source.disk, source.layout, source.run_id, descriptor, row);
   } else if (descriptor) {
     add_descriptor(*descriptor, row);
   }
-  return row;
 }
 
 Result<RunReportInput> load_own_input(FileSystem& disk, const QueueLayout& layout, std::string first_record) {
@@ -204,13 +202,13 @@ Result<RunReportInput> load_own_input(FileSystem& disk, const QueueLayout& layou
       if (!next) return fail(next.error());
       text = std::move(*next);
     }
-    ARENA_ASSIGN(const RunRecord record, read_run_record(text, file.string()));
+    ARENA_ASSIGN(RunRecord record, read_run_record(text, file.string()));
     input.run_id = record.run_id;
     input.agent = record.config.agent.template_name;
     input.target_gpu = record.config.target_gpu_model;
     input.formula = record.config.score_formula;
-    input.skipped = record.skipped;
-    for (const PlannedTask& task : record.tasks) planned[task.index] = task;
+    input.skipped = std::move(record.skipped);
+    for (PlannedTask& task : record.tasks) planned[task.index] = std::move(task);
   }
   input.run_name = layout.run_name();
   ARENA_ASSIGN(const QueueSnapshot snapshot, take_snapshot(disk, layout));
@@ -218,14 +216,12 @@ Result<RunReportInput> load_own_input(FileSystem& disk, const QueueLayout& layou
     input.warnings.push_back(fmt::format("'{}' is no entry of {}/", name, name_of(state)));
   }
   // Before the results: an attempt that ends in between is missing its times, not its result.
-  const Ledger ledger = read_ledger(disk, layout, input.warnings);
-  const auto places = find_places(snapshot);
+  Ledger ledger = read_ledger(disk, layout, input.warnings);
+  const auto source = std::make_shared<const Source>(
+      Source{disk, layout, input.run_id, std::move(ledger), find_places(snapshot)});
   input.rows.reserve(planned.size());
-  for (const auto& [index, task] : planned) {
-    const auto place = places.find(index);
-    input.rows.push_back(
-        make_row(disk, layout, input.run_id, task, place == places.end() ? Place{} : place->second, ledger));
-  }
+  for (const auto& [index, task] : planned) input.rows.push_back(make_row(*source, task));
+  input.complete = [source](ReportRow& row) { complete_row(*source, row); };
   return input;
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 // Reads what a report needs from a run directory, at any time: while it runs, after it, and runs of v0.2.
 // Takes no lock and changes nothing. What cannot be read becomes a row that says so, or a warning; only a
-// directory that is no run is an error.
+// directory that is no run is an error. Rows are completed when the report is made: `disk` must live until
+// then.
 #include "base/result.h"
 #include "coordinator/run_report.h"
 #include "os/file_system.h"

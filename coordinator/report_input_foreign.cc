@@ -79,7 +79,7 @@ Result<RunReportInput> load_foreign_report_input(FileSystem& disk, const QueueLa
     if (result) {
       row.task_name = result->task_name;
       row.cause = CauseClass::completed;
-      row.result = std::move(*result);
+      row.result = std::make_shared<const TaskResult>(std::move(*result));
       known.insert(row.task_name);
     } else {
       input.warnings.push_back(result.error().message);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "coordinator/parallel.h"
 #include "coordinator/report_files.h"
 
 namespace arena {
@@ -28,20 +29,20 @@ std::optional<std::int64_t> duration_ms(const ReportRow& row) {
 // Every number that is null has its reason, for a task without a result the same one.
 void add_result(Json& line, const ScoredRow& scored) {
   static const TaskResult kNothing;
-  const TaskResult& result = scored.has_result() ? *scored.row.result : kNothing;
+  const TaskResult& result = scored.has_result ? *scored.row.result : kNothing;
   Json reasons = Json::object();
   const auto measured = [&](const char* key, const auto& value) {
     line[key] = or_null(value);
     if (value) return;
     const auto reason = result.not_measured.find(key);
-    reasons[key] = !scored.has_result()                  ? "no result: " + explain_missing_result(scored.row)
+    reasons[key] = !scored.has_result                    ? "no result: " + explain_missing_result(scored.row)
                    : reason != result.not_measured.end() ? reason->second
                                                          : "no reason was recorded";
   };
   using Verdict = std::optional<bool>;
-  measured("pass_compilation", scored.has_result() ? Verdict(result.pass_compilation) : Verdict());
+  measured("pass_compilation", scored.has_result ? Verdict(result.pass_compilation) : Verdict());
   line["compilation_error_message"] = or_null(result.compilation_error_message);
-  measured("pass_correctness", scored.has_result() ? Verdict(result.pass_correctness) : Verdict());
+  measured("pass_correctness", scored.has_result ? Verdict(result.pass_correctness) : Verdict());
   line["correctness_error_message"] = or_null(result.correctness_error_message);
   measured("base_execution_time", result.base_execution_time);
   measured("best_optimized_execution_time", result.best_optimized_execution_time);
@@ -59,7 +60,7 @@ void add_result(Json& line, const ScoredRow& scored) {
   line["not_measured"] = std::move(reasons);
   line["task_digest"] = result.task_digest;
   line["device"] = result.device;
-  if (scored.has_result() && !result.run_id.empty()) {
+  if (scored.has_result && !result.run_id.empty()) {
     const AgentOutcome& agent = result.agent;
     line["agent_outcome"] = {{"end", agent.end},
                              {"ok", agent.ok},
@@ -76,27 +77,26 @@ void add_result(Json& line, const ScoredRow& scored) {
   line["ignored_changes"] = result.ignored_changes;
 }
 
-Json result_line(const RunReport& report, const ScoredRow& scored) {
+Json result_line(const RunReportInput& about, const ScoredRow& scored) {
   const ReportRow& row = scored.row;
   const auto time = [](std::optional<WallTime> when) {
     return when ? Json(format_utc(*when)) : Json(nullptr);
   };
-  const auto score_formula = scored.has_result() && !row.result->score_formula.empty()
+  const auto score_formula = scored.has_result && !row.result->score_formula.empty()
                                  ? row.result->score_formula
-                                 : std::string(name_of(report.about.formula));
+                                 : std::string(name_of(about.formula));
   Json line;
-  line["run"] = report.about.run_name;
-  line["run_id"] = report.about.run_id;
-  line["agent"] = report.about.agent;
-  line["target_gpu"] = report.about.target_gpu;
+  line["run"] = about.run_name;
+  line["run_id"] = about.run_id;
+  line["agent"] = about.agent;
+  line["target_gpu"] = about.target_gpu;
   line["index"] = row.index > 0 ? Json(row.index) : Json(nullptr);
   line["task_name"] = row.task_name;
   line["task_type"] = scored.task_type;
   line["state"] = name_of(row.state);
   line["cause"] = row.cause ? Json(name_of(*row.cause)) : Json(nullptr);
   line["cause_message"] = row.cause_message;
-  line["attempt"] =
-      report.about.run_id.empty() ? Json(nullptr) : Json(row.attempt);  // v0.2 does not count them
+  line["attempt"] = about.run_id.empty() ? Json(nullptr) : Json(row.attempt);  // v0.2 does not count them
   line["worker_id"] = row.worker_id;
   line["started_at"] = time(row.started);
   line["ended_at"] = time(row.ended);
@@ -116,22 +116,19 @@ TableLine table_line(const ScoredRow& scored) {
   TableLine line;
   line.task = to_printable_utf8(scored.row.task_name);
   line.state = name_of(scored.row.state);
-  line.correct = !scored.has_result()                  ? "-"
-                 : scored.correct                      ? "yes"
-                 : scored.row.result->pass_compilation ? "no"
-                                                       : "does not compile";
+  line.correct = !scored.has_result ? "-"
+                 : scored.correct   ? "yes"
+                 : scored.compiled  ? "no"
+                                    : "does not compile";
   line.speedup = scored.speedup ? fmt::format("{:.2f}x", *scored.speedup) : "-";
   line.score = scored.row.state == RowState::pending || scored.row.state == RowState::running
                    ? "-"
                    : fmt::format("{:.3f}", scored.score);
-  if (!scored.has_result()) {
+  if (!scored.has_result) {
     if (scored.row.cause || !scored.row.cause_message.empty())
       line.cause = explain_missing_result(scored.row);
-  } else if (!scored.speedup && scored.correct) {
-    const auto reason = scored.row.result->not_measured.find("speedup_ratio");
-    line.cause = "no speedup: " +
-                 scored.row.result->speedup_calculation_error_message.value_or(
-                     reason != scored.row.result->not_measured.end() ? reason->second : "not measured");
+  } else if (!scored.no_speedup_reason.empty()) {
+    line.cause = "no speedup: " + scored.no_speedup_reason;
     std::replace(line.cause.begin(), line.cause.end(), '\n', ' ');
   }
   return line;
@@ -139,19 +136,18 @@ TableLine table_line(const ScoredRow& scored) {
 
 std::string_view color_of(const ScoredRow& row) {
   if (row.row.state == RowState::pending || row.row.state == RowState::running) return "\x1B[2m";
-  if (!row.has_result()) return "\x1B[31m";
+  if (!row.has_result) return "\x1B[31m";
   return row.correct ? "\x1B[32m" : "\x1B[33m";
 }
 
 }  // namespace
 
-std::string render_results_jsonl(const RunReport& report) {
-  std::string text;
-  for (const ScoredRow& row : report.rows) {
-    text += result_line(report, row).dump(-1, ' ', false, Json::error_handler_t::replace);
-    text += '\n';
-  }
-  return text;
+std::string render_results_jsonl(const RunReportInput& about, const std::vector<ScoredRow>& rows) {
+  std::vector<std::string> lines(rows.size());
+  for_each_in_parallel(rows.size(), [&](std::size_t i) {
+    lines[i] = result_line(about, rows[i]).dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+  });
+  return fmt::format("{}", fmt::join(lines, ""));
 }
 
 std::string render_joblog(const RunReport& report) {

@@ -9,8 +9,13 @@ namespace arena {
 Result<RunReport> refresh_reports(FileSystem& disk, const QueueLayout& layout, Console& console) {
   ARENA_ASSIGN(RunReportInput input, load_report_input(disk, layout));
   for (const std::string& warning : input.warnings) console.error("warning: " + warning);
-  RunReport report = make_run_report(std::move(input));
-  ARENA_TRY(write_reports(disk, layout, report));
+  ReportWriter writer(disk, layout);
+  ARENA_TRY(writer.begin());
+  const auto add = [&](const RunReportInput& about, const std::vector<ScoredRow>& rows) {
+    return writer.add(about, rows);
+  };
+  ARENA_ASSIGN(RunReport report, make_run_report(std::move(input), add));
+  ARENA_TRY(writer.finish(report));
   return report;
 }
 

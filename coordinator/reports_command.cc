@@ -26,7 +26,9 @@ int write_run_reports(const Options& options, World& world) {
   const auto report = refresh_reports(world.disk, layout, world.console);
   if (!report) return report_error(report.error(), world.console);
   if (options.json) {
-    world.console.result(render_results_jsonl(*report));
+    const auto lines = world.disk.read(layout.reports() / "results.jsonl");
+    if (!lines) return report_error(lines.error(), world.console);
+    world.console.result(*lines);
   } else {
     world.console.line(render_terminal(*report, world.console.color()));
     world.console.result(fmt::format("reports: {}", layout.reports().string()));

@@ -3,7 +3,9 @@
 // total with score 0. Pure: no disk and no clock, so a run in progress, a finished one and one of v0.2 go the
 // same way. Times are milliseconds, speedups ratios, rates per cent.
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,7 +27,7 @@ struct ReportRow {
   std::string task_name;
   std::string workspace;  // name of its directory: v0.2's reports are sorted by it
   RowState state = RowState::pending;
-  std::optional<TaskResult> result;  // of a task that is done
+  std::shared_ptr<const TaskResult> result;  // of a task that is done
   std::optional<CauseClass> cause;   // how the last attempt ended
   std::string cause_message;
   std::int64_t attempt = 0;         // of the last claim; 0: never claimed
@@ -43,15 +45,19 @@ struct RunReportInput {
   std::vector<ReportRow> rows;
   std::vector<SkippedTask> skipped;   // not planned: they are in no total
   std::vector<std::string> warnings;  // what could not be read, for the person who asked for the report
+  // Completes a row from its files; empty if the rows are complete. Called once a row, on any thread.
+  std::function<void(ReportRow&)> complete = nullptr;
 };
 
 struct ScoredRow {
   ReportRow row;
+  bool has_result = false;
   std::string task_type;  // what stands before the first '/'
   double score = 0;
   std::optional<double> speedup;  // as reported, whatever the verdict
+  bool compiled = false;
   bool correct = false;           // compiled as well
-  bool has_result() const { return row.result.has_value(); }
+  std::string no_speedup_reason;  // of a correct one without a speedup
 };
 
 // Totals of the whole run or of one task type. Numbers over no speedups at all are 0, as v0.2 writes them:
@@ -80,6 +86,11 @@ struct RunReport {
 };
 
 RunReport make_run_report(RunReportInput input);
+
+// The same without holding more than a few results at a time: each row is completed, given to `sink` in the
+// report's order, a block at a time, and loses its result then. Stops at the first error of `sink`.
+using RowSink = std::function<Status(const RunReportInput& about, const std::vector<ScoredRow>& rows)>;
+Result<RunReport> make_run_report(RunReportInput input, const RowSink& sink);
 
 // Why a row has no result, in one line: "infra_error: worker 0.1 was lost", "pending", "running since attempt
 // 2".

@@ -81,7 +81,7 @@ void expect(int status, int expected, const char* what) {
 
 void make_tasks(const fs::path& directory, int count, const std::string& performance) {
   for (int i = 1; i <= count; ++i) {
-    const fs::path task = directory / fmt::format("t{:05}", i);
+    const fs::path task = directory / fmt::format("cpp2cpp/t{:05}", i);
     must(make_directories(disk, task / "src"));
     must(disk.create(task / "src/kernel.cc", "int kernel();\n", Sync::no));
     must(disk.create(task / "README.md", "# a short task\n", Sync::no));

@@ -20,6 +20,23 @@ namespace {
 const fs::path kRun = "/w/workspace_MI300_command/run_20260617_101500_x";
 constexpr const char* kRunId = "0123456789abcdef";
 
+std::string jsonl_of(const RunReport& report) { return render_results_jsonl(report.about, report.rows); }
+
+// As the program does it, with the results at hand.
+Status write_all(FileSystem& disk, const QueueLayout& layout, const RunReport& report) {
+  ReportWriter writer(disk, layout);
+  ARENA_TRY(writer.begin());
+  ARENA_TRY(writer.add(report.about, report.rows));
+  return writer.finish(report);
+}
+
+std::string summary_csv(const RunReport& report) {
+  MemoryFileSystem disk;
+  const QueueLayout layout(kRun);
+  REQUIRE(write_all(disk, layout, report));
+  return disk.read(layout.reports() / "overall_summary.csv").value();
+}
+
 // A run of tasks on a disk in memory, put into whatever state a test asks for.
 class TestRun {
  public:
@@ -154,7 +171,7 @@ TEST_CASE("a run of v0.2 gives the reports that v0.2's rules give, to the byte")
   REQUIRE(input);
   CHECK(input->warnings.empty());
   const RunReport report = make_run_report(std::move(*input));
-  CHECK(render_summary_csv(report) == expected("overall_summary.csv"));
+  CHECK(summary_csv(report) == expected("overall_summary.csv"));
   CHECK(render_breakdown_json(report) == expected("task_type_breakdown.json"));
   CHECK(render_overall_report(report) == expected("overall_report.txt"));
 }
@@ -177,7 +194,7 @@ TEST_CASE("our own run with the same results gives the same reports") {
     run.add(result.task_name, QueueState::done, CauseClass::completed);
   }
   const RunReport report = run.report();
-  CHECK(render_summary_csv(report) == expected("overall_summary.csv"));
+  CHECK(summary_csv(report) == expected("overall_summary.csv"));
   std::string breakdown = expected("task_type_breakdown.json");
   breakdown.replace(breakdown.find("20260102_030405_own"), 19, "20260617_101500_x");
   CHECK(render_breakdown_json(report) == breakdown);
@@ -212,7 +229,7 @@ TEST_CASE("a task without a result is a row with its cause and score 0 and count
   CHECK(report.overall.rate(report.overall.correct) == 50);
   CHECK(report.overall.average_speedup == 2);
   CHECK(report.overall.valid_speedups == 1);
-  const auto csv = lines_of(render_summary_csv(report));
+  const auto csv = lines_of(summary_csv(report));
   REQUIRE(csv.size() == 3);
   CHECK(csv[2] ==
         "hip2hip/b,hip2hip,0.0000,0.0000,\"no result: infra_error: worker 0.1 was lost, no attempt is "
@@ -273,14 +290,14 @@ TEST_CASE("a result counts only if it is whole and of this run, this task and th
   run.write(run.layout_.task_result("t/retried"), write_task_result(TestRun::result_of("t/retried", 3)));
   run.add("t/retried", QueueState::pending);
   const RunReport report = run.report();
-  CHECK(row_of(report, "t/ours").has_result());
+  CHECK(row_of(report, "t/ours").has_result);
   for (const char* task : {"t/other_run", "t/cut", "t/forged", "t/none"}) {
     CAPTURE(task);
-    CHECK_FALSE(row_of(report, task).has_result());
+    CHECK_FALSE(row_of(report, task).has_result);
     CHECK(row_of(report, task).score == 0);
     CHECK_FALSE(row_of(report, task).row.cause_message.empty());
   }
-  CHECK_FALSE(row_of(report, "t/retried").has_result());
+  CHECK_FALSE(row_of(report, "t/retried").has_result);
   CHECK(contains(row_of(report, "t/forged").row.cause_message, "replaced"));
 }
 
@@ -317,7 +334,7 @@ TEST_CASE("attempts take their times from the ledgers, the latest attempt wins")
   run.event("claim", "10:18:00.000", "t/a", 1);               // of a machine whose clock is ahead
   TestRun::must(run.disk_.append(run.layout_.events("0.1"), "{\"torn", Sync::no));
   const RunReport report = run.report();
-  const auto line = nlohmann::json::parse(lines_of(render_results_jsonl(report)).at(0));
+  const auto line = nlohmann::json::parse(lines_of(jsonl_of(report)).at(0));
   CHECK(line["started_at"] == "2026-06-17T10:16:00.250Z");
   CHECK(line["ended_at"] == "2026-06-17T10:16:02.000Z");
   CHECK(line["duration_ms"] == 1750);
@@ -329,7 +346,7 @@ TEST_CASE("results.jsonl has one object per planned task, null with a reason for
   run.add_done("t/a", 2);
   run.add("t/b", QueueState::failed, CauseClass::timed_out, "setup took longer than 60 s");
   run.add("t/c", QueueState::pending);
-  const auto lines = lines_of(render_results_jsonl(run.report()));
+  const auto lines = lines_of(jsonl_of(run.report()));
   REQUIRE(lines.size() == 3);
   const auto a = nlohmann::json::parse(lines[0]);
   const auto b = nlohmann::json::parse(lines[1]);
@@ -362,7 +379,7 @@ TEST_CASE("results.jsonl has one object per planned task, null with a reason for
 TEST_CASE("every key of a result file is in results.jsonl") {
   TestRun run;
   run.add_done("t/a", 2);
-  const auto line = nlohmann::json::parse(lines_of(render_results_jsonl(run.report())).at(0));
+  const auto line = nlohmann::json::parse(lines_of(jsonl_of(run.report())).at(0));
   TaskResult result = TestRun::result_of("t/a", 2);
   result.speedup_calculation_error_message = "x";
   const YamlNode document = parse_yaml(write_task_result(result), "f").value();
@@ -427,7 +444,7 @@ TEST_CASE("v0.2 runs: tasks whose descriptor has no result are rows, unreadable 
   const RunReport report = make_run_report(std::move(*input));
   REQUIRE(report.rows.size() == 3);
   CHECK(report.rows[0].score == 320);
-  CHECK_FALSE(report.rows[1].has_result());
+  CHECK_FALSE(report.rows[1].has_result);
   CHECK(report.rows[2].row.state == RowState::failed);
 }
 
@@ -445,7 +462,7 @@ TEST_CASE("whichever call fails, a report file is the old one or the new one, ne
   TestRun run;
   run.add_done("t/a", 2);
   const RunReport before = run.report();
-  TestRun::must(write_reports(run.disk_, run.layout_, before));
+  TestRun::must(write_all(run.disk_, run.layout_, before));
   const std::string old_text = run.disk_.read(run.layout_.reports() / "results.jsonl").value();
   run.add_done("t/b", 3);
   const RunReport after = run.report();
@@ -453,14 +470,14 @@ TEST_CASE("whichever call fails, a report file is the old one or the new one, ne
   bool complete = false;
   for (std::size_t call = 1; !complete; ++call) {
     REQUIRE(call < 100);
-    TestRun::must(write_reports(run.disk_, run.layout_, before));
+    TestRun::must(write_all(run.disk_, run.layout_, before));
     disk.reset();
     disk.fail_at(fault_at(call, ErrorCode::no_space));
-    const Status written = write_reports(disk, run.layout_, after);
+    const Status written = write_all(disk, run.layout_, after);
     complete = !disk.has_failed();
     CHECK(written.has_value() == complete);
     const std::string text = run.disk_.read(run.layout_.reports() / "results.jsonl").value();
-    CHECK((text == old_text || text == render_results_jsonl(after)));
+    CHECK((text == old_text || text == jsonl_of(after)));
     CHECK(run.disk_.list(run.layout_.reports()).value().size() == 5);
   }
 }
