@@ -28,7 +28,7 @@ struct ReportRow {
   std::string workspace;  // name of its directory: v0.2's reports are sorted by it
   RowState state = RowState::pending;
   std::shared_ptr<const TaskResult> result;  // of a task that is done
-  std::optional<CauseClass> cause;   // how the last attempt ended
+  std::optional<CauseClass> cause;           // how the last attempt ended
   std::string cause_message;
   std::int64_t attempt = 0;         // of the last claim; 0: never claimed
   std::string worker_id;            // of the last claim

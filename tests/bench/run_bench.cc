@@ -2,11 +2,13 @@
 // idle run, and memory over many tasks. run_bench [TASKS=10000]; the current directory must be empty, the
 // programs lie beside this one.
 #include <signal.h>
+#include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -20,14 +22,18 @@
 #include "base/sealed_text.h"
 #include "base/text.h"
 #include "model/run_record.h"
+#include "model/stats.h"
 #include "model/task_descriptor.h"
 #include "model/task_result.h"
+#include "model/worker_record.h"
 #include "os/file_system.h"
 #include "queue/queue_layout.h"
 #include "queue/queue_snapshot.h"
 
 namespace arena {
 namespace {
+
+constexpr int kCommands = 5;  // of a task: baseline: compile, performance; candidate: those and correctness
 
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
@@ -43,12 +49,13 @@ T must(Result<T> result) {
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
+// As cheap as starting a shell can be: no page of ours is copied, and we wait until the child has called
+// exec.
 pid_t start_shell(const std::string& shell_line) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::execl("/bin/sh", "sh", "-c", shell_line.c_str(), static_cast<char*>(nullptr));
-    ::_exit(127);
-  }
+  const std::array<const char*, 4> argv{"sh", "-c", shell_line.c_str(), nullptr};
+  pid_t child = 0;
+  if (::posix_spawn(&child, "/bin/sh", nullptr, nullptr, const_cast<char* const*>(argv.data()), environ) != 0)
+    std::exit(1);
   return child;
 }
 
@@ -160,45 +167,83 @@ void plan_and_resume(int tasks) {
   fmt::print("{:<52}{:>12.3f} s\n", fmt::format("resuming {} completed tasks again", tasks), resuming / 1000);
 }
 
-struct ShortRun {
-  double milliseconds = 0;
-  long peak_kib = 0;  // of the largest child: coordinator or worker
-};
-
-ShortRun run_short_tasks(int tasks) {
-  const std::string name = fmt::format("short{}", tasks);
+// Runs that many tasks of five commands that do nothing with one worker.
+double run_short_tasks(const std::string& name, int tasks) {
   make_tasks(name, tasks, "echo 'Performance: 1.5 ms'");
-  ShortRun run;
-  rusage usage{};
-  run.milliseconds = milliseconds([&] {
-    expect(
-        end_of(start(coordinator(fmt::format(
-                   "--config config.yaml --tasks-dir {0} --workspace-root {0}_runs --cpu-slots 1 -q", name))),
-               &usage),
-        0, "the run of short tasks");
+  return milliseconds([&] {
+    expect(end_of(start(coordinator(fmt::format(
+               "--config config.yaml --tasks-dir {0} --workspace-root {0}_runs --cpu-slots 1 -q", name)))),
+           0, "the run of short tasks");
   });
-  run.peak_kib = usage.ru_maxrss;
-  return run;
 }
 
+// Five starts of a shell for each of `tasks`, one after the other, as bare as can be.
+double run_bare_commands(int tasks) {
+  return milliseconds([&] {
+    for (int i = 0; i < kCommands * tasks; ++i) end_of(start_shell("echo 'Performance: 1.5 ms' > /dev/null"));
+  });
+}
+
+// The runner's share of a task: a long run and a short one differ by their tasks only, and the bare commands
+// are timed in between, so that all three see the same machine.
 void overhead() {
-  constexpr int kFew = 100;
-  constexpr int kMany = 600;
-  constexpr int kCommands =
-      5;  // baseline: compile, performance; candidate: compile, correctness, performance
-  const ShortRun few = run_short_tasks(kFew);
-  const ShortRun many = run_short_tasks(kMany);
-  const double per_task = (many.milliseconds - few.milliseconds) / (kMany - kFew);
-  const double shell = median_of(21, [] { end_of(start_shell("true")); });
+  constexpr int kRounds = 5;
+  constexpr int kFew = 20;
+  constexpr int kMany = 220;
+  std::vector<double> tasks;
+  std::vector<double> commands;
+  std::vector<double> shares;
+  for (int round = 0; round < kRounds; ++round) {
+    const double few = run_short_tasks(fmt::format("few{}", round), kFew);
+    const double bare_before = run_bare_commands(kMany - kFew) / (kMany - kFew);
+    const double many = run_short_tasks(fmt::format("many{}", round), kMany);
+    const double bare_after = run_bare_commands(kMany - kFew) / (kMany - kFew);
+    tasks.push_back((many - few) / (kMany - kFew));
+    commands.push_back((bare_before + bare_after) / 2);
+    shares.push_back(tasks.back() - commands.back());
+  }
   const double sync =
       median_of(21, [] { must(publish(disk, "synced.tmp_target", "text\n", Sync::yes, Replace::yes)); });
-  fmt::print("{:<52}{:>12.2f} ms\n", "a task of five commands that do nothing", per_task);
-  fmt::print("{:<52}{:>12.2f} ms\n", "its five commands started bare (sh -c true)", kCommands * shell);
+  fmt::print("{:<52}{:>12.2f} ms\n", "a task of five commands that do nothing", median(tasks).value());
+  fmt::print("{:<52}{:>12.2f} ms\n", "its five commands started bare", median(commands).value());
+  fmt::print("{:<52}{:>12.2f} ms ({:.2f} to {:.2f})\n", "the runner's share, syncs included",
+             median(shares).value(), *std::min_element(shares.begin(), shares.end()),
+             *std::max_element(shares.begin(), shares.end()));
   fmt::print("{:<52}{:>12.2f} ms\n", "one file published with file and directory synced", sync);
-  fmt::print("{:<52}{:>12.2f} ms\n", "the runner's share, syncs included", per_task - kCommands * shell);
-  fmt::print("{:<52}{:>12.1f} MiB after {} tasks, {:.1f} MiB after {}\n",
-             "peak memory of coordinator or worker", static_cast<double>(few.peak_kib) / 1024, kFew,
-             static_cast<double>(many.peak_kib) / 1024, kMany);
+}
+
+// Resident memory in KiB, 0 once the process has ended.
+std::int64_t resident(pid_t process) {
+  const auto text = disk.read(fmt::format("/proc/{}/statm", process));
+  if (!text) return 0;
+  const std::vector<std::string> fields = split(*text, " ");
+  return fields.size() < 2 ? 0 : parse_integer(fields[1]).value_or(0) * (::sysconf(_SC_PAGESIZE) / 1024);
+}
+
+// Does memory grow with the tasks that were worked off? The plan has its size from the start.
+void memory() {
+  constexpr int kTasks = 1500;
+  make_tasks("memory", kTasks, "echo 'Performance: 1.5 ms'");
+  const pid_t running = start(
+      coordinator("--config config.yaml --tasks-dir memory --workspace-root memory_runs --cpu-slots 1 -q"));
+  const fs::path run = started_run("memory_runs");
+  const QueueLayout layout(run);
+  const auto worker = [&] {
+    const auto text = disk.read(layout.worker_record("0.1"));
+    const auto record = text ? read_worker_record(*text, "worker") : Result<WorkerRecord>(fail(text.error()));
+    return record ? static_cast<pid_t>(record->pid) : 0;
+  };
+  std::size_t seen = 0;
+  for (const int mark : {100, kTasks - 100}) {
+    while (seen < static_cast<std::size_t>(mark)) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      seen = must(disk.list(layout.state_directory(QueueState::done))).size();
+    }
+    fmt::print("{:<52}{:>12.1f} MiB, worker {:.1f} MiB\n",
+               fmt::format("memory of the coordinator, {} of {} tasks done", mark, kTasks),
+               static_cast<double>(resident(running)) / 1024, static_cast<double>(resident(worker())) / 1024);
+  }
+  expect(end_of(running), 0, "the run for memory");
 }
 
 void idle() {
@@ -231,5 +276,6 @@ int main(int argc, char** argv) {
       disk.create("config.yaml", "agent:\n  template: nop\ntasks: [all]\ntarget_gpu_model: CPU\n", Sync::no));
   plan_and_resume(static_cast<int>(*tasks));
   overhead();
+  memory();
   idle();
 }
