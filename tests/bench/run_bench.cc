@@ -3,7 +3,6 @@
 // programs lie beside this one.
 #include <signal.h>
 #include <spawn.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,9 +60,9 @@ pid_t start_shell(const std::string& shell_line) {
 
 pid_t start(const std::string& command) { return start_shell("exec " + command + " >>out 2>&1"); }
 
-int end_of(pid_t child, rusage* usage = nullptr) {
+int end_of(pid_t child) {
   int status = 0;
-  if (::wait4(child, &status, 0, usage) != child) std::exit(1);
+  if (::waitpid(child, &status, 0) != child) std::exit(1);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -212,6 +211,13 @@ void overhead() {
   fmt::print("{:<52}{:>12.2f} ms\n", "one file published with file and directory synced", sync);
 }
 
+// The one worker of a run; 0 while there is none.
+pid_t worker_of(const QueueLayout& layout) {
+  const auto text = disk.read(layout.worker_record("0.1"));
+  const auto record = text ? read_worker_record(*text, "worker") : Result<WorkerRecord>(fail(text.error()));
+  return record ? static_cast<pid_t>(record->pid) : 0;
+}
+
 // Resident memory in KiB, 0 once the process has ended.
 std::int64_t resident(pid_t process) {
   const auto text = disk.read(fmt::format("/proc/{}/statm", process));
@@ -228,11 +234,6 @@ void memory() {
       coordinator("--config config.yaml --tasks-dir memory --workspace-root memory_runs --cpu-slots 1 -q"));
   const fs::path run = started_run("memory_runs");
   const QueueLayout layout(run);
-  const auto worker = [&] {
-    const auto text = disk.read(layout.worker_record("0.1"));
-    const auto record = text ? read_worker_record(*text, "worker") : Result<WorkerRecord>(fail(text.error()));
-    return record ? static_cast<pid_t>(record->pid) : 0;
-  };
   std::size_t seen = 0;
   for (const int mark : {100, kTasks - 100}) {
     while (seen < static_cast<std::size_t>(mark)) {
@@ -241,23 +242,32 @@ void memory() {
     }
     fmt::print("{:<52}{:>12.1f} MiB, worker {:.1f} MiB\n",
                fmt::format("memory of the coordinator, {} of {} tasks done", mark, kTasks),
-               static_cast<double>(resident(running)) / 1024, static_cast<double>(resident(worker())) / 1024);
+               static_cast<double>(resident(running)) / 1024,
+               static_cast<double>(resident(worker_of(layout))) / 1024);
   }
   expect(end_of(running), 0, "the run for memory");
 }
 
+// Processor time used so far, in ms.
+double processor_time(pid_t process) {
+  const auto text = disk.read(fmt::format("/proc/{}/schedstat", process));
+  return text ? static_cast<double>(parse_integer(split(*text, " ")[0]).value_or(0)) / 1e6 : 0;
+}
+
+// What coordinator and worker use while a command runs that takes its time.
 void idle() {
-  make_tasks("idle", 1, "sleep 5; echo 'Performance: 1.5 ms'");
-  rusage usage{};
-  expect(end_of(start(coordinator(
-                    "--config config.yaml --tasks-dir idle --workspace-root idle_runs --cpu-slots 1 -q")),
-                &usage),
-         0, "the idle run");
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  fmt::print("{:<52}{:>12.1f} ms\n", "processor time of a whole run that waits for 10 s",
-             1000 * (seconds(usage.ru_utime) + seconds(usage.ru_stime)));
+  make_tasks("idle", 1, "sleep 4; echo 'Performance: 1.5 ms'");
+  const pid_t running =
+      start(coordinator("--config config.yaml --tasks-dir idle --workspace-root idle_runs --cpu-slots 1 -q"));
+  const QueueLayout layout(started_run("idle_runs"));
+  while (worker_of(layout) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  const pid_t worker = worker_of(layout);
+  const double before = processor_time(running) + processor_time(worker);
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  fmt::print("{:<52}{:>12.2f} ms\n", "processor time of both in 2 s of waiting",
+             processor_time(running) + processor_time(worker) - before);
+  expect(end_of(running), 0, "the idle run");
 }
 
 }  // namespace
