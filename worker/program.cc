@@ -82,7 +82,7 @@ Status announce(FileSystem& disk, Clock& clock, const QueueLayout& layout, const
 int exit_code(WorkerExit code) { return static_cast<int>(code); }
 
 int work(const WorkerOptions& options, const QueueLayout& layout) {
-  RealFileSystem disk;
+  RealFileSystem disk(renames_on(layout.run_directory()));
   RealClock clock;
   RealProcessRunner runner;
   const auto setup = make_setup(disk, layout, options, runner.reap_mode());

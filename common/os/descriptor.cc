@@ -118,7 +118,7 @@ int rename_over_existing(int from_directory, const char* from, int to_directory,
 }  // namespace
 
 int rename_at(int from_directory, const char* from, int to_directory, const char* to, Replace replace,
-              RenameCall call) {
+              Renames renames, RenameCall call) {
   if (replace == Replace::must) {
     const int error = rename_over_existing(from_directory, from, to_directory, to, call);
     if (error != EINVAL && error != ENOSYS) return error;
@@ -131,14 +131,15 @@ int rename_at(int from_directory, const char* from, int to_directory, const char
   // "the source's name no longer leads to this file and the target's does" says so: a target that was there
   // before, or that somebody else put there, is another file.
   struct stat source {};
-  if (::fstatat(from_directory, from, &source, AT_SYMLINK_NOFOLLOW) != 0) return errno;
+  if (renames == Renames::may_repeat && ::fstatat(from_directory, from, &source, AT_SYMLINK_NOFOLLOW) != 0)
+    return errno;
   int error = 0;
   if (replace == Replace::no) {
     error = rename_no_replace(from_directory, from, to_directory, to, call);
   } else if (call(from_directory, from, to_directory, to, 0) != 0) {
     error = errno == ENOSYS && ::renameat(from_directory, from, to_directory, to) == 0 ? 0 : errno;
   }
-  if (error == 0) return 0;
+  if (error == 0 || renames == Renames::exact) return error;
   struct stat left {};
   struct stat moved {};
   const bool source_left =

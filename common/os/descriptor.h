@@ -41,6 +41,6 @@ using RenameCall = int (*)(int from_directory, const char* from, int to_director
                            unsigned flags);
 int system_rename(int from_directory, const char* from, int to_directory, const char* to, unsigned flags);
 int rename_at(int from_directory, const char* from, int to_directory, const char* to, Replace replace,
-              RenameCall call = system_rename);
+              Renames renames = Renames::may_repeat, RenameCall call = system_rename);
 
 }  // namespace arena

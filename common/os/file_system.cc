@@ -59,7 +59,7 @@ Status RealFileSystem::append(const fs::path& file, std::string_view content, Sy
 }
 
 Status RealFileSystem::rename(const fs::path& from, const fs::path& to, Replace replace) {
-  const int error = rename_at(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), replace);
+  const int error = rename_at(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), replace, renames_);
   if (error == 0) return {};
   struct stat parent {};
   if (error == ENOENT && to.has_parent_path() && ::stat(to.parent_path().c_str(), &parent) != 0) {
@@ -199,6 +199,10 @@ std::string network_file_system_name(const fs::path& path) {
     default:
       return "";
   }
+}
+
+Renames renames_on(const fs::path& path) {
+  return network_file_system_name(path).empty() ? Renames::exact : Renames::may_repeat;
 }
 
 }  // namespace arena

@@ -1,7 +1,7 @@
 #pragma once
 // The disk as the queue sees it: one transition is one call, so that a test can fail the n-th one and
 // recover. Paths are used as given; no call follows a rename-target symbolic link. Thread-safe: it holds no
-// state.
+// state that changes.
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,6 +18,12 @@ enum class Replace {
   yes,
   must,  // a missing target is not_found and stays missing; on file systems without RENAME_EXCHANGE only
          // looked at before
+};
+
+// Whether an error of rename(2) is to be believed.
+enum class Renames {
+  may_repeat,  // a network file system may have done it all the same: look before and after
+  exact,
 };
 
 class FileSystem {
@@ -48,6 +54,7 @@ class FileSystem {
 
 class RealFileSystem final : public FileSystem {
  public:
+  explicit RealFileSystem(Renames renames = Renames::may_repeat) : renames_(renames) {}
   Result<std::string> read(const fs::path& file) override;
   Status create(const fs::path& file, std::string_view content, Sync sync) override;
   Status append(const fs::path& file, std::string_view content, Sync sync) override;
@@ -58,6 +65,9 @@ class RealFileSystem final : public FileSystem {
   Status remove(const fs::path& file) override;
   Status make_directory(const fs::path& directory) override;
   Result<bool> exists(const fs::path& path) override;
+
+ private:
+  Renames renames_;
 };
 
 // A temporary name beside `file`, unique on this machine: `<name>.tmp.<pid>.<n>`.
@@ -75,5 +85,6 @@ Status make_directories(FileSystem& disk, const fs::path& directory);
 // A network file system (NFS, CIFS, Lustre, FUSE, …) by its magic number; named for the warning, empty if
 // local.
 std::string network_file_system_name(const fs::path& path);
+Renames renames_on(const fs::path& path);
 
 }  // namespace arena

@@ -84,7 +84,7 @@ class UnsyncedFileSystem final : public FileSystem {
   Result<bool> exists(const fs::path& path) override { return disk_.exists(path); }
 
  private:
-  RealFileSystem disk_;
+  RealFileSystem disk_{Renames::exact};
 };
 
 TaskDescriptor task(std::int64_t index, std::int64_t total) {
@@ -210,7 +210,7 @@ double queue_claim_and_finish(const fs::path& parent, std::int64_t tasks, bool s
   const RunDirectory run(parent);
   build(run, tasks);
   RealClock clock;
-  RealFileSystem synced;
+  RealFileSystem synced(renames_on(parent));
   UnsyncedFileSystem unsynced;
   FileSystem& disk = sync ? static_cast<FileSystem&>(synced) : unsynced;
   TaskQueue queue(disk, clock, run.layout(), "0.1");
@@ -268,7 +268,7 @@ ClaimTimes claim_with(const RunDirectory& run, int workers, std::int64_t claims_
   std::vector<double> listing(static_cast<std::size_t>(workers));
   std::vector<std::thread> threads;
   std::vector<TaskQueue> queues;
-  RealFileSystem disk;
+  RealFileSystem disk(renames_on(run.layout().run_directory()));
   RealClock clock;
   for (int worker = 0; worker < workers; ++worker) {
     queues.emplace_back(disk, clock, run.layout(), format_worker_id({worker, incarnation}));

@@ -151,7 +151,7 @@ TEST_CASE("a rename that happened is a success whatever the network file system 
       REQUIRE(disk.create(directory / "f", "x", Sync::no));
       if (replace == Replace::yes) REQUIRE(disk.create(directory / "g", "old", Sync::no));
       CHECK(rename_at(AT_FDCWD, (directory / "f").c_str(), AT_FDCWD, (directory / "g").c_str(), replace,
-                      call) == 0);
+                      Renames::may_repeat, call) == 0);
       CHECK(disk.read(directory / "g").value() == "x");
     }
   }
@@ -163,11 +163,33 @@ TEST_CASE("a rename that did not happen is an error, even if the target is there
   const std::string from = (directory / "f").native();
   const std::string to = (directory / "g").native();
   REQUIRE(disk.create(from, "x", Sync::no));
-  CHECK(rename_at(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), Replace::no, io_error) == EIO);
+  CHECK(rename_at(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), Replace::no, Renames::may_repeat, io_error) ==
+        EIO);
   REQUIRE(disk.create(to, "old", Sync::no));
-  CHECK(rename_at(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), Replace::yes, io_error) == EIO);
-  CHECK(rename_at(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), Replace::yes, lost_to_another) == ENOENT);
+  CHECK(rename_at(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), Replace::yes, Renames::may_repeat,
+                  io_error) == EIO);
+  CHECK(rename_at(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), Replace::yes, Renames::may_repeat,
+                  lost_to_another) == ENOENT);
   CHECK(disk.read(to).value() == "old");
+}
+
+TEST_CASE("on a local file system an error of rename is believed") {
+  TempDirectory directory;
+  const std::string from = (directory / "f").native();
+  const std::string to = (directory / "g").native();
+  RealFileSystem disk(renames_on(directory.path()));
+  REQUIRE(disk.create(from, "x", Sync::no));
+  REQUIRE(disk.create(to, "old", Sync::no));
+  CHECK(disk.rename(from, to, Replace::no).error().code == ErrorCode::exists);
+  CHECK(disk.read(to).value() == "old");
+  CHECK(disk.rename(from, to, Replace::must));
+  CHECK(disk.read(to).value() == "x");
+  CHECK(disk.rename(from, to, Replace::no).error().code == ErrorCode::not_found);
+  CHECK(disk.rename(from, to, Replace::must).error().code == ErrorCode::not_found);
+  REQUIRE(disk.create(from, "y", Sync::no));
+  CHECK(rename_at(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), Replace::no, Renames::exact, without_flags) ==
+        EEXIST);
+  CHECK(disk.read(to).value() == "x");
 }
 
 TEST_CASE("where the file system does not know exclusive renames, nothing is replaced either") {
@@ -177,10 +199,12 @@ TEST_CASE("where the file system does not know exclusive renames, nothing is rep
   const std::string to = (directory / "g").native();
   REQUIRE(disk.create(from, "x", Sync::no));
   REQUIRE(disk.create(to, "old", Sync::no));
-  CHECK(rename_at(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), Replace::no, without_flags) == EEXIST);
+  CHECK(rename_at(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), Replace::no, Renames::may_repeat,
+                  without_flags) == EEXIST);
   CHECK(disk.read(to).value() == "old");
   REQUIRE(disk.remove(to));
-  CHECK(rename_at(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), Replace::no, without_flags) == 0);
+  CHECK(rename_at(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), Replace::no, Renames::may_repeat,
+                  without_flags) == 0);
   CHECK(disk.read(to).value() == "x");
 }
 
@@ -190,10 +214,12 @@ TEST_CASE("where the file system cannot exchange names, a target that is gone st
   const std::string from = (directory / "f").native();
   const std::string to = (directory / "g").native();
   REQUIRE(disk.create(from, "new", Sync::no));
-  CHECK(rename_at(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), Replace::must, without_flags) == ENOENT);
+  CHECK(rename_at(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), Replace::must, Renames::may_repeat,
+                  without_flags) == ENOENT);
   CHECK_FALSE(disk.exists(to).value());
   REQUIRE(disk.create(to, "old", Sync::no));
-  CHECK(rename_at(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), Replace::must, without_flags) == 0);
+  CHECK(rename_at(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), Replace::must, Renames::may_repeat,
+                  without_flags) == 0);
   CHECK(disk.read(to).value() == "new");
   CHECK_FALSE(disk.exists(from).value());
 }
