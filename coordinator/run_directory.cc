@@ -29,6 +29,9 @@ Result<fs::path> absolute_path(const fs::path& path) {
 Result<fs::path> make_named(FileSystem& disk, const fs::path& parent, const std::string& name) {
   const fs::path directory = parent / name;
   ARENA_TRY(disk.make_directory(directory));
+  // What a worker syncs later lies below names that are on the disk as well.
+  ARENA_TRY(disk.sync_directory(parent));
+  ARENA_TRY(disk.sync_directory(parent.parent_path()));
   return directory;
 }
 

@@ -253,6 +253,8 @@ Status TaskRun::publish() {
   const std::string text = write_task_result(result);
   ARENA_TRY(publish_results(*workspace_, directory_.logs(), facts_.baseline.cases,
                             facts_.verdict.performance.cases, text));
+  // The result is synced in its directory; the directory's own name is only now.
+  ARENA_TRY(disk_.sync_directory(layout_.run_directory()));
   step("result.written");
   result_digest_ = std::string(stated_seal(text));
   return {};

@@ -58,6 +58,7 @@ class MappingReader {
   // `context` is the dotted path of the mapping ("agent", "" at top level). A null or non-mapping node is an
   // error.
   MappingReader(const YamlNode& node, std::string name, std::string context);
+  MappingReader(YamlNode&& node, std::string name, std::string context) = delete;  // it keeps a reference
 
   const YamlNode* node(std::string_view key);               // null if absent; explicit null is a node
   std::optional<std::string> string(std::string_view key);  // null value counts as absent in all of these

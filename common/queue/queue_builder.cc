@@ -15,6 +15,10 @@ namespace arena {
 
 namespace {
 
+// Up to here each file is synced by itself: that waits for no other program's data. A thousand of them would
+// take as long as a small task.
+constexpr std::size_t kSmallQueue = 64;
+
 EntryName entry_of(const TaskDescriptor& descriptor) {
   return {"", descriptor.index, slug_of(descriptor.task_name)};
 }
@@ -70,23 +74,29 @@ Status build_queue(FileSystem& disk, const QueueLayout& layout,
   const auto being_built = [&](const fs::path& final_path) { return root / final_path.filename(); };
   ARENA_TRY(remove_with_contents(disk, root));
   ARENA_TRY(disk.make_directory(root));
-  for (const QueueState state : kQueueStates) {
-    ARENA_TRY(disk.make_directory(being_built(layout.state_directory(state))));
-  }
+  std::vector<fs::path> directories;
+  for (const QueueState state : kQueueStates)
+    directories.push_back(being_built(layout.state_directory(state)));
   for (const fs::path& directory :
        {layout.corrupt_directory(), layout.workers_directory(), layout.events_directory()}) {
-    ARENA_TRY(disk.make_directory(being_built(directory)));
+    directories.push_back(being_built(directory));
   }
+  for (const fs::path& directory : directories) ARENA_TRY(disk.make_directory(directory));
   ARENA_TRY(disk.create(being_built(layout.coordinator_lock()), "", Sync::no));
+  const bool is_small = descriptors.size() <= kSmallQueue;
   for (const TaskDescriptor& descriptor : descriptors) {
     const bool complete = descriptor.status == DescriptorStatus::already_complete;
     const fs::path directory = layout.state_directory(complete ? QueueState::done : QueueState::pending);
     const fs::path file = being_built(directory) / format_entry_name(entry_of(descriptor));
-    ARENA_TRY(disk.create(file, write_descriptor(descriptor), Sync::no));
+    ARENA_TRY(disk.create(file, write_descriptor(descriptor), is_small ? Sync::yes : Sync::no));
   }
   step("enqueue.built");
-  // One sync for all: a thousand files synced one by one take as long as a small task.
-  ARENA_TRY(disk.sync_file_system(root));
+  if (is_small) {
+    for (const fs::path& directory : directories) ARENA_TRY(disk.sync_directory(directory));
+    ARENA_TRY(disk.sync_directory(root));
+  } else {
+    ARENA_TRY(disk.sync_file_system(root));
+  }
   step("enqueue.synced");
   ARENA_TRY(disk.rename(root, layout.parallel(), Replace::no));
   step("enqueue.published");

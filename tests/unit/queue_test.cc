@@ -19,6 +19,7 @@ namespace {
 struct Run {
   explicit Run(std::int64_t tasks) {
     REQUIRE(make_directories(disk, layout.run_directory()));
+    REQUIRE(disk.sync_file_system(layout.run_directory()));
     REQUIRE(build_queue(disk, layout, planned_tasks(tasks)));
   }
   TaskQueue worker(const std::string& id) { return {disk, clock, layout, id}; }
@@ -175,9 +176,11 @@ TEST_CASE("what finish has returned for survives power loss") {
 }
 
 TEST_CASE("a queue that was built survives power loss") {
-  Run run(3);
-  run.disk.lose_power();
-  CHECK(standings(run.disk, run.layout, 3).at(3).state == QueueState::pending);
+  for (const std::int64_t tasks : {3, 100}) {  // synced file by file, and all at once
+    Run run(tasks);
+    run.disk.lose_power();
+    CHECK(standings(run.disk, run.layout, tasks).at(tasks).state == QueueState::pending);
+  }
 }
 
 TEST_CASE("handing back leaves the task pending, with its cause, under its old name") {
