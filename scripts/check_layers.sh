@@ -9,7 +9,7 @@ declare -A allowed=(
   [common/os]="base os"
   [common/model]="base model"
   [common/queue]="base os model queue"
-  [common/device]="base device"
+  [common/device]="base os device"
   [coordinator]="base os model queue device coordinator"
   [worker]="base os model queue device worker"
 )
