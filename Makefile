@@ -7,7 +7,7 @@ export JOBS
 
 configure = cmake --preset $(1) >/dev/null
 compile = cmake --build $(1) $(if $(JOBS),-j $(JOBS))
-programs = arena-coord arena-worker
+programs = arena-coord arena-worker arena-probe
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'

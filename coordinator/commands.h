@@ -28,6 +28,7 @@ int list_tasks(const Options& options, World& world);
 int write_run_reports(const Options& options, World& world);
 int retry_tasks(const Options& options, World& world);
 int stop_run(const Options& options, World& world);
+int list_gpus(const Options& options, World& world);
 int examine_machine(const Options& options, World& world);
 int clean_runs(const Options& options, World& world);
 

@@ -17,7 +17,7 @@ constexpr std::int64_t kMostAttempts = 100;
 // What CLI11 fills in: numbers stay text, so that "1.0", "0x3" and "" are refused by us and by name.
 struct RawOptions {
   Options options;
-  std::string config, tasks_directory, gpu_ids, cpu_slots, max_attempts, halt, older_than;
+  std::string config, tasks_directory, cpu_slots, max_attempts, halt, older_than;
   bool quiet = false, verbose = false;
 };
 
@@ -35,6 +35,13 @@ void add_root(CLI::App& app, RawOptions& raw) {
 
 void add_json(CLI::App& app, RawOptions& raw) {
   app.add_flag("--json", raw.options.json, "for programs: JSON on standard output");
+}
+
+void add_gpu_ids(CLI::App& app, RawOptions& raw) {
+  app.add_option_function<std::string>(
+         "--gpu-ids", [&raw](const std::string& text) { raw.options.gpu_ids = text; },
+         "GPUs to use: indexes, ranges, PCI addresses or unique ids, e.g. 0,2-3 (default: every usable one)")
+      ->type_name("IDS");
 }
 
 void add_tasks_directory(CLI::App& app, RawOptions& raw) {
@@ -59,7 +66,7 @@ void add_run_options(CLI::App& app, RawOptions& raw) {
   app.add_option("--launcher", options.launcher,
                  "how workers are started: local, docker or podman (default: local)")
       ->type_name("KIND");
-  app.add_option("--gpu-ids", raw.gpu_ids, "GPUs to use, e.g. 0,1,2")->type_name("IDS");
+  add_gpu_ids(app, raw);
   app.add_option("--cpu-slots", raw.cpu_slots,
                  "workers on this machine's CPU (default: one per core, for target CPU)")
       ->type_name("N");
@@ -112,6 +119,10 @@ void add_commands(CLI::App& app, RawOptions& raw) {
   sub->add_flag("--now", raw.options.now,
                 "do not let running tasks finish: end every worker and wait until it is gone");
   add_root(*sub, raw), add_common(*sub, raw);
+
+  sub = add_command(app, raw, Command::gpus, "gpus", "list the GPUs and whether a worker could use each");
+  sub->add_flag("--watch", raw.options.watch, "keep showing until Ctrl-C");
+  add_gpu_ids(*sub, raw), add_json(*sub, raw), add_common(*sub, raw);
 
   sub = add_command(app, raw, Command::doctor, "doctor",
                     "what this machine has, what is missing and how to get it");

@@ -11,7 +11,7 @@
 
 namespace arena {
 
-enum class Command { run, status, tasks, report, retry, stop, doctor, clean };
+enum class Command { run, status, tasks, report, retry, stop, gpus, doctor, clean };
 
 // After so many failed tasks in this session: `soon` lets running tasks finish, `now` stops them.
 struct HaltPolicy {
@@ -30,6 +30,7 @@ struct Options {
   bool resume_latest = false;
   bool retry_failed = false;
   std::string launcher = "local";
+  std::optional<std::string> gpu_ids;  // as written; device/device_selection.h reads it
   std::optional<std::int64_t> cpu_slots;
   std::optional<std::int64_t> max_attempts;
   std::optional<HaltPolicy> halt;

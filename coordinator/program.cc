@@ -27,6 +27,8 @@ int run_command(const Options& options, World& world) {
       return retry_tasks(options, world);
     case Command::stop:
       return stop_run(options, world);
+    case Command::gpus:
+      return list_gpus(options, world);
     case Command::doctor:
       return examine_machine(options, world);
     case Command::clean:

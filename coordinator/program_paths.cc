@@ -9,7 +9,7 @@ Result<ProgramPaths> find_program_paths() {
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   if (error)
     return fail(ErrorCode::io, fmt::format("cannot find out where arena-coord lies: {}", error.message()));
-  return ProgramPaths{self.parent_path() / "arena-worker",
+  return ProgramPaths{self.parent_path() / "arena-worker", self.parent_path() / "arena-probe",
                       self.parent_path().parent_path() / "share" / "arena"};
 }
 

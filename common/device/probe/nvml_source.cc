@@ -42,7 +42,7 @@ SourceReport read_nvml_source(const SourceSink& sink) {
     look_at_access(*nvml, handle, *device);
     if (nvml->mig_is_on(handle)) device->partition_mode = "MIG";
     sink.found(*device);
-    if (!sink.reading("NVML values", identity_of(*device))) continue;
+    if (!sink.reading("its values through NVML", identity_of(*device))) continue;
     nvml->read_values(handle, *device);
     sink.found(*device);
   }

@@ -176,7 +176,7 @@ SourceReport read_rocm_smi_source(const SourceSink& sink) {
   for (std::uint32_t index = 0; index < count; ++index) {
     Device device = read_device(*library, index);
     sink.found(device);
-    if (!sink.reading("rocm_smi values", identity_of(device))) continue;
+    if (!sink.reading("its values through rocm_smi", identity_of(device))) continue;
     read_values(*library, index, device);
     sink.found(device);
   }

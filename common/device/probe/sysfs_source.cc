@@ -10,7 +10,7 @@ SourceReport read_sysfs_source(const SourceSink& sink) {
   std::vector<Device> devices = read_sysfs_devices("/");
   for (const Device& device : devices) sink.found(device);
   for (Device& device : devices) {
-    if (!sink.reading("values in /sys", identity_of(device))) continue;
+    if (!sink.reading("its values in /sys", identity_of(device))) continue;
     read_sysfs_values("/", device);
     sink.found(device);
   }
