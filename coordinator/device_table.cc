@@ -37,7 +37,8 @@ std::string memory_cell(const Device& device) {
 
 std::string partition_cell(const Device& device) {
   if (!device.partition) return device.partition_mode;
-  return fmt::format("{}{}{}", device.partition_mode, device.partition_mode.empty() ? "" : " ", *device.partition);
+  return fmt::format("{}{}{}", device.partition_mode, device.partition_mode.empty() ? "" : " ",
+                     *device.partition);
 }
 
 std::string render_cell(const Device& device) {
@@ -86,7 +87,8 @@ void trim_right(std::string& line) { line.erase(line.find_last_not_of(' ') + 1);
 
 }  // namespace
 
-std::vector<std::string> device_table(const std::vector<Device>& devices, const DeviceSelection& selection, bool color) {
+std::vector<std::string> device_table(const std::vector<Device>& devices, const DeviceSelection& selection,
+                                      bool color) {
   std::set<std::string> selected;
   for (const Device& device : selection.devices) selected.insert(identity_of(device));
   std::string head;
@@ -111,7 +113,8 @@ std::vector<std::string> device_table(const std::vector<Device>& devices, const 
     trim_right(lines[i]);
     const bool marked = color && devices[i].usability != Usability::usable;
     table.push_back(marked ? "\x1b[33m" + lines[i] + "\x1b[0m" : lines[i]);
-    for (const std::string& remark : devices[i].remarks) table.push_back("     " + identity_of(devices[i]) + ": " + remark);
+    for (const std::string& remark : devices[i].remarks)
+      table.push_back("     " + identity_of(devices[i]) + ": " + remark);
   }
   return table;
 }

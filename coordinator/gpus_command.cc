@@ -55,15 +55,17 @@ nlohmann::ordered_json describe_all(const Inventory& inventory, const DeviceSele
   return list;
 }
 
-std::vector<std::string> table_lines(const Inventory& inventory, const DeviceSelection& selection, bool color) {
+std::vector<std::string> table_lines(const Inventory& inventory, const DeviceSelection& selection,
+                                     bool color) {
   if (inventory.devices.empty()) {
     return {fmt::format("no GPU found: {}", inventory.why_none),
             "runs use CPU slots here: target_gpu_model: CPU, --cpu-slots N"};
   }
   std::vector<std::string> lines = device_table(inventory.devices, selection, color);
-  lines.push_back(selection.devices.empty()
-                      ? "no GPU is usable: only CPU slots (target_gpu_model: CPU, --cpu-slots N)"
-                      : fmt::format("a run would use {} of {}", selection.devices.size(), inventory.devices.size()));
+  lines.push_back(
+      selection.devices.empty()
+          ? "no GPU is usable: only CPU slots (target_gpu_model: CPU, --cpu-slots N)"
+          : fmt::format("a run would use {} of {}", selection.devices.size(), inventory.devices.size()));
   return lines;
 }
 
@@ -91,7 +93,8 @@ void show(const Look& found, const Options& options, Console& console) {
                        .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
     return;
   }
-  for (const std::string& line : table_lines(found.inventory, found.selection, console.color())) console.result(line);
+  for (const std::string& line : table_lines(found.inventory, found.selection, console.color()))
+    console.result(line);
 }
 
 int watch(const Options& options, World& world) {

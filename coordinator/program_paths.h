@@ -1,6 +1,6 @@
 #pragma once
-// Where this program's companions lie: arena-worker and arena-probe beside it, data in ../share/arena, in the build tree as
-// when installed.
+// Where this program's companions lie: arena-worker and arena-probe beside it, data in ../share/arena, in the
+// build tree as when installed.
 #include "base/path.h"
 #include "base/result.h"
 

@@ -1,5 +1,7 @@
+#include <sys/random.h>
+
 #include <fmt/format.h>
-#include <random>
+#include <array>
 
 #include "base/step.h"
 #include "coordinator/commands.h"
@@ -16,8 +18,10 @@ namespace arena {
 namespace {
 
 std::string random_run_id() {
-  std::random_device device;
-  return fmt::format("{:08x}{:08x}", device(), device());
+  // Not std::random_device: libstdc++'s asks for a glibc newer than the programs need otherwise.
+  std::array<unsigned, 2> bits{};
+  ARENA_ASSERT(::getrandom(bits.data(), sizeof bits, 0) == static_cast<ssize_t>(sizeof bits));
+  return fmt::format("{:08x}{:08x}", bits[0], bits[1]);
 }
 
 void print_plan(const PreparedRun& run, const Options& options, Console& console) {

@@ -18,7 +18,9 @@ using Json = nlohmann::ordered_json;
 constexpr std::array<std::pair<DeviceVendor, std::string_view>, 3> kVendors = {
     {{DeviceVendor::amd, "amd"}, {DeviceVendor::nvidia, "nvidia"}, {DeviceVendor::cpu, "cpu"}}};
 constexpr std::array<std::pair<Usability, std::string_view>, 3> kUsabilities = {
-    {{Usability::usable, "usable"}, {Usability::by_name_only, "by_name_only"}, {Usability::unusable, "unusable"}}};
+    {{Usability::usable, "usable"},
+     {Usability::by_name_only, "by_name_only"},
+     {Usability::unusable, "unusable"}}};
 
 template <class T>
 Json or_null(const std::optional<T>& value) {
@@ -31,7 +33,8 @@ void take(const Json& json, const char* key, std::optional<T>& value) {
   if (const auto found = json.find(key); found != json.end() && !found->is_null()) value = found->get<T>();
 }
 void take(const Json& json, const char* key, std::string& text) {
-  if (const auto found = json.find(key); found != json.end() && !found->is_null()) text = found->get<std::string>();
+  if (const auto found = json.find(key); found != json.end() && !found->is_null())
+    text = found->get<std::string>();
 }
 
 Json processes_json(const Device& device) {
@@ -89,7 +92,8 @@ Device parse_device(const Json& json) {
   take(json, "clock_max_mhz", device.clock_max_mhz);
   take(json, "use_percent", device.use_percent);
   if (const auto ecc = json.find("ecc"); ecc != json.end() && !ecc->is_null()) {
-    device.ecc = EccCounts{ecc->at("correctable").get<std::uint64_t>(), ecc->at("uncorrectable").get<std::uint64_t>()};
+    device.ecc =
+        EccCounts{ecc->at("correctable").get<std::uint64_t>(), ecc->at("uncorrectable").get<std::uint64_t>()};
   }
   device.processes = take_processes(json);
   take(json, "hung", device.hung);
@@ -154,7 +158,8 @@ Json to_json(const Device& device) {
   json["clock_mhz"] = or_null(device.clock_mhz);
   json["clock_max_mhz"] = or_null(device.clock_max_mhz);
   json["use_percent"] = or_null(device.use_percent);
-  json["ecc"] = device.ecc ? Json{{"correctable", device.ecc->correctable}, {"uncorrectable", device.ecc->uncorrectable}}
+  json["ecc"] = device.ecc ? Json{{"correctable", device.ecc->correctable},
+                                  {"uncorrectable", device.ecc->uncorrectable}}
                            : Json(nullptr);
   json["processes"] = processes_json(device);
   json["hung"] = or_null(device.hung);

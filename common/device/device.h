@@ -1,6 +1,7 @@
 #pragma once
-// A device a worker can be given: a GPU, or one partition of a GPU. It is its PCI address (plus partition), then its
-// unique id; an index is only what a person types. What nobody could tell is absent, never 0. A plain value.
+// A device a worker can be given: a GPU, or one partition of a GPU. It is its PCI address (plus partition),
+// then its unique id; an index is only what a person types. What nobody could tell is absent, never 0. A
+// plain value.
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -36,12 +37,12 @@ struct EccCounts {
 
 struct Device {
   DeviceVendor vendor = DeviceVendor::cpu;
-  PciAddress pci_address;             // of the card; the function never holds a partition here
+  PciAddress pci_address;                 // of the card; the function never holds a partition here
   std::optional<std::int64_t> partition;  // absent: the whole card
   std::string partition_mode;             // "SPX", "CPX", "MIG"; empty: the card has none
   std::optional<std::int64_t> index;      // as the vendor's tool numbers it
   std::optional<std::int64_t> hip_index;  // as ROCr, and so HIP, numbers it when nothing is masked
-  std::string unique_id;                  // AMD: 16 hex digits, shared by a card's partitions; NVIDIA: GPU-<uuid>
+  std::string unique_id;  // AMD: 16 hex digits, shared by a card's partitions; NVIDIA: GPU-<uuid>
   std::string name;
   std::string arch;  // gfx942, sm_90
   std::optional<std::uint64_t> memory_bytes;

@@ -29,8 +29,8 @@ const DeviceProcess* find_foreign(const Device& device, const std::set<std::int6
   return nullptr;
 }
 
-// Memory in use that no process holds: the driver did not get it back from one that died. Not told where the processes
-// are not known.
+// Memory in use that no process holds: the driver did not get it back from one that died. Not told where the
+// processes are not known.
 std::uint64_t stranded_bytes(const Device& device) {
   if (!device.processes || !device.memory_used_bytes || device.integrated) return 0;
   std::uint64_t held = kIdleMemoryBytes;
@@ -39,16 +39,17 @@ std::uint64_t stranded_bytes(const Device& device) {
 }
 
 std::string describe_stranded(std::uint64_t bytes) {
-  return fmt::format("stranded memory: {} are in use and no process holds them; reset the GPU", format_bytes(bytes));
+  return fmt::format("stranded memory: {} are in use and no process holds them; reset the GPU",
+                     format_bytes(bytes));
 }
 
 std::string access_problem(const ProbeReport& report, const Device& device) {
-  if (!device.hung.empty())
-    return fmt::format("hung: reading {} does not return", device.hung);
+  if (!device.hung.empty()) return fmt::format("hung: reading {} does not return", device.hung);
   if (device.vendor == DeviceVendor::amd) {
     if (device.driver != "amdgpu") {
-      return device.driver.empty() ? "no driver: the amdgpu module does not drive it"
-                                   : fmt::format("no driver: it belongs to '{}', not to amdgpu", device.driver);
+      return device.driver.empty()
+                 ? "no driver: the amdgpu module does not drive it"
+                 : fmt::format("no driver: it belongs to '{}', not to amdgpu", device.driver);
     }
     if (report.kfd.state != KfdAccess::State::ok) return report.kfd.message;
   }
@@ -95,8 +96,8 @@ std::vector<Sickness> find_sickness(const Device& before, const std::optional<De
   if (const std::uint64_t stranded = stranded_bytes(*now); stranded > 0)
     add(SicknessKind::stranded_memory, describe_stranded(stranded));
   if (before.ecc && now->ecc && now->ecc->uncorrectable > before.ecc->uncorrectable) {
-    add(SicknessKind::ecc_errors, fmt::format("uncorrectable ECC errors grew from {} to {}", before.ecc->uncorrectable,
-                                              now->ecc->uncorrectable));
+    add(SicknessKind::ecc_errors, fmt::format("uncorrectable ECC errors grew from {} to {}",
+                                              before.ecc->uncorrectable, now->ecc->uncorrectable));
   }
   const auto stuck = [](const Device& device) {
     return device.use_percent.value_or(0) >= kBusyPercent && device.clock_mhz && device.clock_max_mhz &&

@@ -23,9 +23,9 @@ struct Sickness {
   std::string reason;  // one line
 };
 
-// What makes a worker stop claiming on `now`; `before` is the reading at the worker's start. `now` is absent when the
-// device is not found any more. Processes in `own` are the worker's, and memory that they hold is not stranded.
-// Corrected ECC errors that grew are no sickness: the hardware did what it is for.
+// What makes a worker stop claiming on `now`; `before` is the reading at the worker's start. `now` is absent
+// when the device is not found any more. Processes in `own` are the worker's, and memory that they hold is
+// not stranded. Corrected ECC errors that grew are no sickness: the hardware did what it is for.
 std::vector<Sickness> find_sickness(const Device& before, const std::optional<Device>& now,
                                     const std::set<std::int64_t>& own);
 

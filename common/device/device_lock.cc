@@ -23,7 +23,8 @@ namespace {
 constexpr mode_t kEverybody = 0666;
 constexpr mode_t kSharedFolder = 01777;
 
-// Another user's file may only be readable, and may not be opened with O_CREAT in a sticky folder (fs.protected_regular).
+// Another user's file may only be readable, and may not be opened with O_CREAT in a sticky folder
+// (fs.protected_regular).
 Result<Descriptor> open_lock_file(const fs::path& file) {
   for (int attempt = 0; attempt < 3; ++attempt) {
     for (const int mode : {O_RDWR, O_RDONLY}) {
@@ -96,7 +97,8 @@ std::string device_lock_name(const Device& device) {
   return device.partition ? fmt::format("{}.p{}.lock", address, *device.partition) : address + ".lock";
 }
 
-Result<DeviceLock> DeviceLock::try_acquire(const fs::path& directory, const Device& device, const std::string& holder) {
+Result<DeviceLock> DeviceLock::try_acquire(const fs::path& directory, const Device& device,
+                                           const std::string& holder) {
   const fs::path file = directory / device_lock_name(device);
   ARENA_ASSIGN(Descriptor handle, open_lock_file(file));
   // holder_of() locks for an instant only, to look.
@@ -108,16 +110,19 @@ Result<DeviceLock> DeviceLock::try_acquire(const fs::path& directory, const Devi
     if (errno != EWOULDBLOCK) return fail(error_from_errno(errno, "lock", file.native()));
     ::poll(nullptr, 0, 2);
   }
-  return fail(ErrorCode::busy, fmt::format("cannot take {}: {} has it (lock '{}'); --wait-for-gpu waits until it is free",
-                                           describe(device), read_holder(handle.get()), file.native()));
+  return fail(ErrorCode::busy,
+              fmt::format("cannot take {}: {} has it (lock '{}'); --wait-for-gpu waits until it is free",
+                          describe(device), read_holder(handle.get()), file.native()));
 }
 
-Result<DeviceLock> DeviceLock::acquire(const fs::path& directory, const Device& device, const std::string& holder,
-                                       const std::function<bool()>& stop, std::chrono::milliseconds period) {
+Result<DeviceLock> DeviceLock::acquire(const fs::path& directory, const Device& device,
+                                       const std::string& holder, const std::function<bool()>& stop,
+                                       std::chrono::milliseconds period) {
   for (;;) {
     auto lock = try_acquire(directory, device, holder);
     if (lock || lock.error().code != ErrorCode::busy) return lock;
-    if (stop()) return fail(ErrorCode::cancelled, fmt::format("stopped while waiting for {}", describe(device)));
+    if (stop())
+      return fail(ErrorCode::cancelled, fmt::format("stopped while waiting for {}", describe(device)));
     ::poll(nullptr, 0, static_cast<int>(period.count()));
   }
 }

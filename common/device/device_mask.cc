@@ -19,12 +19,13 @@ bool has_own_unique_id(const Device& device, const std::vector<Device>& devices)
                        [&](const Device& other) { return other.unique_id == device.unique_id; }) <= 1;
 }
 
-// Partitions share their card's unique id: there only the number says which, and in a container that has just one it is 0.
+// Partitions share their card's unique id: there only the number says which, and in a container that has just
+// one it is 0.
 std::string rocr_selector(const Device& device, Isolation isolation, const std::vector<Device>& devices) {
   if (has_own_unique_id(device, devices)) return "GPU-" + device.unique_id;
   if (isolation == Isolation::device_nodes) return "0";
-  // ROCr ends its list at a token it does not know: "none" hides everything, so that the proof fails instead of a
-  // neighbour being used.
+  // ROCr ends its list at a token it does not know: "none" hides everything, so that the proof fails instead
+  // of a neighbour being used.
   return device.hip_index ? std::to_string(*device.hip_index) : "none";
 }
 
@@ -34,7 +35,8 @@ void name_device(const Device& device, DeviceMask& mask) {
       device.index ? std::to_string(*device.index) : identity_of(device);
   if (device.arch.empty() || device.vendor != DeviceVendor::amd) return;
   mask.set["AGENT_KERNEL_ARENA_GPU_ARCH"] = device.arch;
-  for (const char* name : {"PYTORCH_ROCM_ARCH", "AMDGPU_TARGETS", "GPU_TARGETS"}) mask.set[name] = device.arch;
+  for (const char* name : {"PYTORCH_ROCM_ARCH", "AMDGPU_TARGETS", "GPU_TARGETS"})
+    mask.set[name] = device.arch;
 }
 
 }  // namespace
@@ -45,8 +47,10 @@ DeviceMask mask_for(const Device& device, Isolation isolation, const std::vector
     case DeviceVendor::cpu:
       return mask_for_cpu();
     case DeviceVendor::amd:
-      // HIP obeys CUDA_VISIBLE_DEVICES too, and GPU_DEVICE_ORDINAL once more: all of them say "the first that is left".
-      mask.set = {{kRocr, rocr_selector(device, isolation, devices)}, {kHip, "0"}, {kCuda, "0"}, {kOrdinal, "0"}};
+      // HIP obeys CUDA_VISIBLE_DEVICES too, and GPU_DEVICE_ORDINAL once more: all of them say "the first that
+      // is left".
+      mask.set = {
+          {kRocr, rocr_selector(device, isolation, devices)}, {kHip, "0"}, {kCuda, "0"}, {kOrdinal, "0"}};
       mask.unset = {kCudaOrder, kNvidia};
       break;
     case DeviceVendor::nvidia:

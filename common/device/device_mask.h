@@ -1,7 +1,7 @@
 #pragma once
-// The environment that shows a task exactly one device, the same for baseline, agent and evaluation. One table; pure.
-// AMD filters twice: ROCr by ROCR_VISIBLE_DEVICES, then HIP, which numbers the survivors from 0. So the physical device stands
-// in ROCr's variable only, and every HIP variable says 0.
+// The environment that shows a task exactly one device, the same for baseline, agent and evaluation. One
+// table; pure. AMD filters twice: ROCr by ROCR_VISIBLE_DEVICES, then HIP, which numbers the survivors from 0.
+// So the physical device stands in ROCr's variable only, and every HIP variable says 0.
 #include <map>
 #include <string>
 #include <vector>

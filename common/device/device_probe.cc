@@ -26,8 +26,8 @@ Result<std::string> read_memory(const Descriptor& memory) {
 }
 
 // Runs `arena-probe MODE` and returns what it printed. A probe that cannot even be killed is left behind.
-Result<std::string> ask_probe(const fs::path& program, const std::string& mode, const EnvironmentMap& environment,
-                              std::chrono::milliseconds deadline) {
+Result<std::string> ask_probe(const fs::path& program, const std::string& mode,
+                              const EnvironmentMap& environment, std::chrono::milliseconds deadline) {
   // Output goes to memory that the child opens by name: no file of ours anywhere.
   const Descriptor memory(::memfd_create("arena-probe", MFD_CLOEXEC));
   if (!memory) return fail(error_from_errno(errno, "make", "a buffer for arena-probe"));
@@ -47,7 +47,8 @@ Result<std::string> ask_probe(const fs::path& program, const std::string& mode, 
   if (ready != 1) {
     static_cast<void>(process.signal(SIGKILL));
     if (::poll(&watched, 1, kKillPatienceMs) == 1) process.reap();
-    return fail(ErrorCode::timed_out, fmt::format("arena-probe {} did not answer within {}", mode, format_duration(deadline)));
+    return fail(ErrorCode::timed_out,
+                fmt::format("arena-probe {} did not answer within {}", mode, format_duration(deadline)));
   }
   const auto how = process.reap();
   ARENA_ASSIGN(std::string text, read_memory(memory));

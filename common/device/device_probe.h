@@ -1,6 +1,6 @@
 #pragma once
-// Runs arena-probe as a child with a deadline. The caller never opens a vendor's library, so it cannot hang in one or become
-// a GPU process. Not for use while another thread waits for children.
+// Runs arena-probe as a child with a deadline. The caller never opens a vendor's library, so it cannot hang
+// in one or become a GPU process. Not for use while another thread waits for children.
 #include <chrono>
 
 #include "base/path.h"
@@ -10,10 +10,12 @@
 
 namespace arena {
 
-// arena-probe gives up on a hung source after about 10 s and on everything after 25 s; this is for the probe itself.
+// arena-probe gives up on a hung source after about 10 s and on everything after 25 s; this is for the probe
+// itself.
 inline constexpr std::chrono::milliseconds kProbeDeadline{35000};
 
-// What is on this machine. Errors: not_found (no arena-probe), timed_out, io (it crashed), corrupt (what it wrote).
+// What is on this machine. Errors: not_found (no arena-probe), timed_out, io (it crashed), corrupt (what it
+// wrote).
 Result<ProbeReport> probe_devices(const fs::path& arena_probe, const EnvironmentMap& environment,
                                   std::chrono::milliseconds deadline = kProbeDeadline);
 

@@ -44,7 +44,8 @@ RuntimeView parse_view(const Json& json) {
     device.name = entry.at("name").get<std::string>();
     device.arch = entry.at("arch").get<std::string>();
     if (!entry.at("kfd_node").is_null()) device.kfd_node = entry.at("kfd_node").get<std::int64_t>();
-    if (!entry.at("memory_bytes").is_null()) device.memory_bytes = entry.at("memory_bytes").get<std::uint64_t>();
+    if (!entry.at("memory_bytes").is_null())
+      device.memory_bytes = entry.at("memory_bytes").get<std::uint64_t>();
     view.devices.push_back(std::move(device));
   }
   return view;
@@ -56,22 +57,25 @@ bool same_card(const PciAddress& a, const PciAddress& b) {
 
 std::string addresses_of(const RuntimeView& view) {
   std::string list;
-  for (const SeenDevice& device : view.devices) list += (list.empty() ? "" : ", ") + to_string(device.pci_address);
+  for (const SeenDevice& device : view.devices)
+    list += (list.empty() ? "" : ", ") + to_string(device.pci_address);
   return list;
 }
 
 tl::unexpected<Error> refuse(const Device& assigned, std::string_view why) {
-  return fail(ErrorCode::refused, fmt::format("cannot prove that this worker uses {}: {}", describe(assigned), why));
+  return fail(ErrorCode::refused,
+              fmt::format("cannot prove that this worker uses {}: {}", describe(assigned), why));
 }
 
 Status check_view(const Device& assigned, const RuntimeView& view) {
   const std::string_view runtime = name_of(view.kind);
   if (view.devices.empty()) {
-    return refuse(assigned, fmt::format("{} sees no device{}{}", runtime, view.message.empty() ? "" : ": ", view.message));
+    return refuse(assigned, fmt::format("{} sees no device{}{}", runtime, view.message.empty() ? "" : ": ",
+                                        view.message));
   }
   if (view.devices.size() > 1) {
-    return refuse(assigned, fmt::format("{} sees {} devices ({}) instead of one", runtime, view.devices.size(),
-                                        addresses_of(view)));
+    return refuse(assigned, fmt::format("{} sees {} devices ({}) instead of one", runtime,
+                                        view.devices.size(), addresses_of(view)));
   }
   const SeenDevice& seen = view.devices.front();
   if (!same_card(seen.pci_address, assigned.pci_address)) {
@@ -79,8 +83,8 @@ Status check_view(const Device& assigned, const RuntimeView& view) {
                                         to_string(assigned.pci_address)));
   }
   if (!seen.unique_id.empty() && !assigned.unique_id.empty() && seen.unique_id != assigned.unique_id) {
-    return refuse(assigned, fmt::format("{} sees unique id {} at {}, assigned was {}", runtime, seen.unique_id,
-                                        to_string(seen.pci_address), assigned.unique_id));
+    return refuse(assigned, fmt::format("{} sees unique id {} at {}, assigned was {}", runtime,
+                                        seen.unique_id, to_string(seen.pci_address), assigned.unique_id));
   }
   return {};
 }
@@ -110,12 +114,13 @@ Json to_json(const RuntimeView& view) {
             {"driver_version", view.driver_version},
             {"devices", Json::array()}};
   for (const SeenDevice& device : view.devices) {
-    json["devices"].push_back({{"pci_address", to_string(device.pci_address)},
-                               {"unique_id", to_printable_utf8(device.unique_id)},
-                               {"name", to_printable_utf8(device.name)},
-                               {"arch", to_printable_utf8(device.arch)},
-                               {"kfd_node", device.kfd_node ? Json(*device.kfd_node) : Json(nullptr)},
-                               {"memory_bytes", device.memory_bytes ? Json(*device.memory_bytes) : Json(nullptr)}});
+    json["devices"].push_back(
+        {{"pci_address", to_string(device.pci_address)},
+         {"unique_id", to_printable_utf8(device.unique_id)},
+         {"name", to_printable_utf8(device.name)},
+         {"arch", to_printable_utf8(device.arch)},
+         {"kfd_node", device.kfd_node ? Json(*device.kfd_node) : Json(nullptr)},
+         {"memory_bytes", device.memory_bytes ? Json(*device.memory_bytes) : Json(nullptr)}});
   }
   return json;
 }
@@ -160,10 +165,12 @@ Status check_proof(const Device& assigned, const std::vector<RuntimeView>& views
   if (hsa_answers) ARENA_TRY(check_view(assigned, *hsa));
   if (!assigned.partition || numbers == NodeNumbers::own) return {};
   if (!hsa_answers)
-    return refuse(assigned, "it is a partition, and only the HSA runtime tells partitions apart; it did not answer");
+    return refuse(assigned,
+                  "it is a partition, and only the HSA runtime tells partitions apart; it did not answer");
   if (hsa->devices.front().kfd_node != assigned.kfd_node) {
-    return refuse(assigned, fmt::format("hsa sees KFD node {}, assigned was node {}",
-                                        hsa->devices.front().kfd_node.value_or(-1), assigned.kfd_node.value_or(-1)));
+    return refuse(assigned,
+                  fmt::format("hsa sees KFD node {}, assigned was node {}",
+                              hsa->devices.front().kfd_node.value_or(-1), assigned.kfd_node.value_or(-1)));
   }
   return {};
 }

@@ -1,6 +1,6 @@
 #pragma once
-// What the runtimes that kernels are started with see under the mask of the asking process, and whether that is exactly the
-// device it was assigned. A worker that cannot prove it must not claim.
+// What the runtimes that kernels are started with see under the mask of the asking process, and whether that
+// is exactly the device it was assigned. A worker that cannot prove it must not claim.
 #include <string>
 #include <vector>
 
@@ -36,9 +36,10 @@ Result<RuntimeView> view_from_json(const nlohmann::ordered_json& json);
 std::string to_json_text(const std::vector<RuntimeView>& views);
 Result<std::vector<RuntimeView>> parse_runtime_views(std::string_view text);
 
-// Succeeds if HIP (CUDA for NVIDIA) sees one device, at the address of `assigned`, and nothing else that was told contradicts.
-// Otherwise `refused`, with both addresses. Of a card's partitions HSA's node decides, where `nodes_are_shared` says that the
-// asker numbers KFD nodes as the prober of `assigned` did (not in a container that got one device only).
+// Succeeds if HIP (CUDA for NVIDIA) sees one device, at the address of `assigned`, and nothing else that was
+// told contradicts. Otherwise `refused`, with both addresses. Of a card's partitions HSA's node decides,
+// where `nodes_are_shared` says that the asker numbers KFD nodes as the prober of `assigned` did (not in a
+// container that got one device only).
 enum class NodeNumbers { shared, own };
 Status check_proof(const Device& assigned, const std::vector<RuntimeView>& views, NodeNumbers numbers);
 

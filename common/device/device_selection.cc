@@ -70,8 +70,8 @@ Result<Matcher> matcher_of(const std::string& entry) {
       return !device.unique_id.empty() && normalized_id(device.unique_id) == id;
     });
   }
-  return wrong(fmt::format("'{}' is neither an index, a range like 0-3, a PCI address like 0000:c1:00.0, nor a unique id",
-                           entry));
+  return wrong(fmt::format(
+      "'{}' is neither an index, a range like 0-3, a PCI address like 0000:c1:00.0, nor a unique id", entry));
 }
 
 std::string list_of(const std::vector<const Device*>& devices) {

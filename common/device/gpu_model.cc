@@ -13,10 +13,12 @@ Status check_gpu_model(std::string_view model, std::string_view wanted, const st
                           device.arch.empty() ? "of unknown architecture" : device.arch);
   }
   if (others.empty()) return {};
-  return fail(ErrorCode::refused,
-              fmt::format("target_gpu_model {} means {}, but {}; select other GPUs with --gpu-ids, mend target_gpu_model, "
-                          "or insist with --allow-gpu-mismatch",
-                          model, wanted, others));
+  return fail(
+      ErrorCode::refused,
+      fmt::format(
+          "target_gpu_model {} means {}, but {}; select other GPUs with --gpu-ids, mend target_gpu_model, "
+          "or insist with --allow-gpu-mismatch",
+          model, wanted, others));
 }
 
 }  // namespace arena

@@ -33,8 +33,8 @@ void fill(Value& value, const Value& other) {
 void take_vendor_facts(const Device& told, SourceKind source, Device& device) {
   device.index = told.index;
   if (!told.unique_id.empty() && !device.unique_id.empty() && told.unique_id != device.unique_id) {
-    device.remarks.push_back(
-        fmt::format("{} says its unique id is {}, the kernel {}", name_of(source), told.unique_id, device.unique_id));
+    device.remarks.push_back(fmt::format("{} says its unique id is {}, the kernel {}", name_of(source),
+                                         told.unique_id, device.unique_id));
   }
   fill(device.unique_id, told.unique_id);
   fill(device.name, told.name);
@@ -65,12 +65,13 @@ void take_source(const SourceReport& source, DeviceVendor vendor, Inventory& inv
       take_vendor_facts(told, source.kind, *device);
     } else if (device != nullptr) {
       inventory.problems.push_back(fmt::format("{} lists {} twice, as {} and {}", name_of(source.kind),
-                                               identity_of(*device), *device->index, told.index.value_or(-1)));
+                                               identity_of(*device), *device->index,
+                                               told.index.value_or(-1)));
     } else if (vendor == DeviceVendor::nvidia) {  // a container may hide the bus, and NVML needs none of it
       inventory.devices.push_back(told);
     } else {
-      inventory.problems.push_back(
-          fmt::format("{} lists {}, which the kernel does not show", name_of(source.kind), identity_of(told)));
+      inventory.problems.push_back(fmt::format("{} lists {}, which the kernel does not show",
+                                               name_of(source.kind), identity_of(told)));
     }
   }
   const bool answered = source.state == SourceState::ok;
@@ -81,7 +82,8 @@ void take_source(const SourceReport& source, DeviceVendor vendor, Inventory& inv
   if (!answered || source.devices.empty()) return;
   for (Device& device : inventory.devices) {
     if (device.vendor == vendor && !device.index) {
-      device.remarks.push_back(fmt::format("{} does not list it, so it has no index there", name_of(source.kind)));
+      device.remarks.push_back(
+          fmt::format("{} does not list it, so it has no index there", name_of(source.kind)));
     }
   }
 }
@@ -96,8 +98,8 @@ void number_by_address(DeviceVendor vendor, std::string_view library, Inventory&
     if (device.vendor == vendor) device.index = next++;
   }
   if (next > 0) {
-    inventory.problems.push_back(fmt::format("{} gave no indexes: {} GPUs are numbered by PCI address", library,
-                                             vendor_label(vendor)));
+    inventory.problems.push_back(fmt::format("{} gave no indexes: {} GPUs are numbered by PCI address",
+                                             library, vendor_label(vendor)));
   }
 }
 
@@ -107,9 +109,10 @@ void check_partition_counts(Inventory& inventory) {
                                 : device.partition_mode == "TPX" ? 3
                                 : device.partition_mode == "QPX" ? 4
                                                                  : 0;
-    const auto count = std::count_if(inventory.devices.begin(), inventory.devices.end(), [&](const Device& other) {
-      return other.vendor == device.vendor && other.pci_address == device.pci_address;
-    });
+    const auto count =
+        std::count_if(inventory.devices.begin(), inventory.devices.end(), [&](const Device& other) {
+          return other.vendor == device.vendor && other.pci_address == device.pci_address;
+        });
     if ((wanted != 0 && count != wanted) || (device.partition_mode == "CPX" && count < 2)) {
       device.remarks.push_back(
           fmt::format("its card is in mode {}, but KFD shows {} of it", device.partition_mode, count));

@@ -1,6 +1,6 @@
 #pragma once
-// What arena-probe found, source by source, before anybody compared them: one JSON object on its standard output. A source
-// that hangs or crashes costs its own answer only.
+// What arena-probe found, source by source, before anybody compared them: one JSON object on its standard
+// output. A source that hangs or crashes costs its own answer only.
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -25,8 +25,8 @@ enum class SourceState {
 struct SourceReport {
   SourceKind kind = SourceKind::sysfs;
   SourceState state = SourceState::failed;
-  std::string message;          // why, when it is not ok; one line
-  std::string library;          // the file that was opened: librocm_smi64.so.1
+  std::string message;  // why, when it is not ok; one line
+  std::string library;  // the file that was opened: librocm_smi64.so.1
   std::string library_version;
   std::string driver_version;
   std::vector<Device> devices;  // with only what this source knows; the first ones, if it hung

@@ -54,8 +54,8 @@ Result<TelemetrySample> parse_telemetry_line(std::string_view line) {
   }
 }
 
-TelemetrySummary summarize_telemetry(const std::vector<TelemetrySample>& samples, std::chrono::milliseconds begin,
-                                     std::chrono::milliseconds end) {
+TelemetrySummary summarize_telemetry(const std::vector<TelemetrySample>& samples,
+                                     std::chrono::milliseconds begin, std::chrono::milliseconds end) {
   TelemetrySummary summary;
   std::vector<double> clocks;
   std::vector<double> powers;

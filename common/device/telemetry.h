@@ -1,5 +1,6 @@
 #pragma once
-// What a device was doing around a timed step: samples as arena-probe writes them, one JSON object a line, and their summary.
+// What a device was doing around a timed step: samples as arena-probe writes them, one JSON object a line,
+// and their summary.
 #include <chrono>
 #include <optional>
 #include <string>
@@ -15,7 +16,8 @@ struct TelemetrySample {
   std::optional<double> clock_mhz;
   std::optional<double> power_w;
   std::optional<double> temperature_c;
-  std::optional<std::vector<std::string>> throttle;  // what holds the clock down; empty: nothing; absent: not known
+  std::optional<std::vector<std::string>>
+      throttle;  // what holds the clock down; empty: nothing; absent: not known
   bool operator==(const TelemetrySample&) const = default;
 };
 
@@ -39,7 +41,7 @@ struct TelemetrySummary {
 };
 
 // Of the samples from `begin` to `end`, both included. A quantity nobody measured is absent.
-TelemetrySummary summarize_telemetry(const std::vector<TelemetrySample>& samples, std::chrono::milliseconds begin,
-                                     std::chrono::milliseconds end);
+TelemetrySummary summarize_telemetry(const std::vector<TelemetrySample>& samples,
+                                     std::chrono::milliseconds begin, std::chrono::milliseconds end);
 
 }  // namespace arena

@@ -144,7 +144,9 @@ SourceSink ChildReport::sink() const {
             send({{"reading", what}, {"device", device}});
             return true;
           },
-          [this](const Device& device) { send({{"found", to_json(device)}}); }};
+          [this](const Device& device) {
+            send({{"found", to_json(device)}});
+          }};
 }
 
 std::vector<ChildOutcome> run_children(const std::vector<ChildJob>& jobs, const ChildLimits& limits) {
@@ -159,7 +161,8 @@ std::vector<ChildOutcome> run_children(const std::vector<ChildJob>& jobs, const 
       watched.push_back({child.pipe(), POLLIN, 0});  // a negative descriptor is left out by poll
       if (child.running()) next = std::min(next, child.due());
     }
-    if (std::none_of(children.begin(), children.end(), [](const Child& child) { return child.running(); })) break;
+    if (std::none_of(children.begin(), children.end(), [](const Child& child) { return child.running(); }))
+      break;
     const auto wait = std::chrono::ceil<std::chrono::milliseconds>(next - Steady::now());
     ::poll(watched.data(), watched.size(), static_cast<int>(std::max<std::int64_t>(wait.count(), 0)));
     const Steady::time_point now = Steady::now();

@@ -1,7 +1,8 @@
 #pragma once
-// Work that may hang for ever, crash, or turn its process into a GPU process, each in a forked child of its own, all at the
-// same time. A child tells what it does in lines of JSON; one that stays silent for too long is killed and not waited for,
-// since a process inside a hung driver cannot be. The caller must have no threads.
+// Work that may hang for ever, crash, or turn its process into a GPU process, each in a forked child of its
+// own, all at the same time. A child tells what it does in lines of JSON; one that stays silent for too long
+// is killed and not waited for, since a process inside a hung driver cannot be. The caller must have no
+// threads.
 #include <chrono>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -16,7 +17,8 @@ namespace arena {
 // The child's end of the line to its parent.
 class ChildReport {
  public:
-  ChildReport(int descriptor, std::set<std::string> skipped) : descriptor_(descriptor), skipped_(std::move(skipped)) {}
+  ChildReport(int descriptor, std::set<std::string> skipped)
+      : descriptor_(descriptor), skipped_(std::move(skipped)) {}
   void send(const nlohmann::ordered_json& line) const;
   SourceSink sink() const;  // sends what a source finds
 
@@ -40,8 +42,9 @@ struct ChildOutcome {
 };
 
 struct ChildLimits {
-  std::chrono::milliseconds library{8000};  // for a step of the library as a whole: rocm_smi waits 5 s for its own mutex
-  std::chrono::milliseconds device{3000};   // for a step about one device
+  std::chrono::milliseconds library{
+      8000};  // for a step of the library as a whole: rocm_smi waits 5 s for its own mutex
+  std::chrono::milliseconds device{3000};  // for a step about one device
   std::chrono::milliseconds total{25000};
 };
 

@@ -28,17 +28,19 @@ std::string explain_denial(const std::string& path, const struct stat& status, c
   const bool allowed = ::geteuid() == 0 || (status.st_mode & S_IWOTH) != 0 ||
                        (is_in_group(status.st_gid) && (status.st_mode & S_IWGRP) != 0);
   if (allowed) {
-    return fmt::format("{} may not be opened although its mode allows it (group '{}', mode {:04o}): a container or a "
-                       "mount forbids the device",
-                       path, group, status.st_mode & 07777);
+    return fmt::format(
+        "{} may not be opened although its mode allows it (group '{}', mode {:04o}): a container or a "
+        "mount forbids the device",
+        path, group, status.st_mode & 07777);
   }
   if (is_in_group(status.st_gid)) {
     return fmt::format("{} may not be opened: its mode {:04o} keeps out its own group '{}'", path,
                        status.st_mode & 07777, group);
   }
-  return fmt::format("{} may not be opened: this user is not in its group '{}' (gid {}); add it with usermod -aG {} and "
-                     "log in again",
-                     path, group, status.st_gid, group);
+  return fmt::format(
+      "{} may not be opened: this user is not in its group '{}' (gid {}); add it with usermod -aG {} and "
+      "log in again",
+      path, group, status.st_gid, group);
 }
 
 }  // namespace
@@ -49,8 +51,9 @@ DeviceNode look_at_device_node(const fs::path& root, const std::string& path) {
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0) {
     node.error = errno;
-    node.message = node.error == ENOENT ? fmt::format("{} does not exist", path)
-                                        : fmt::format("cannot look at {}: {}", path, std::strerror(node.error));
+    node.message = node.error == ENOENT
+                       ? fmt::format("{} does not exist", path)
+                       : fmt::format("cannot look at {}: {}", path, std::strerror(node.error));
     return node;
   }
   const group* const entry = ::getgrgid(status.st_gid);
@@ -61,9 +64,10 @@ DeviceNode look_at_device_node(const fs::path& root, const std::string& path) {
     return node;
   }
   node.error = errno;
-  node.message = node.error == EACCES || node.error == EPERM
-                     ? explain_denial(path, status, node.group)
-                     : fmt::format("cannot open {}: {}; no driver answers there", path, std::strerror(node.error));
+  node.message =
+      node.error == EACCES || node.error == EPERM
+          ? explain_denial(path, status, node.group)
+          : fmt::format("cannot open {}: {}; no driver answers there", path, std::strerror(node.error));
   return node;
 }
 

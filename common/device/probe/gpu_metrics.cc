@@ -25,12 +25,14 @@ std::optional<std::size_t> throttle_offset(unsigned content) {
   }
 }
 
-// Content 3 repeats them in 64 bits whose meaning is the same on every chip: the first 16 are about power and so on.
+// Content 3 repeats them in 64 bits whose meaning is the same on every chip: the first 16 are about power and
+// so on.
 constexpr std::size_t kCommonBits = 112;
-constexpr std::array<std::pair<std::uint64_t, std::string_view>, 4> kMeanings = {{{0x0000'0000'0000'ffff, "power cap"},
-                                                                                  {0x0000'0000'ffff'0000, "current"},
-                                                                                  {0x00ff'ffff'0000'0000, "thermal"},
-                                                                                  {0xff00'0000'0000'0000, "other"}}};
+constexpr std::array<std::pair<std::uint64_t, std::string_view>, 4> kMeanings = {
+    {{0x0000'0000'0000'ffff, "power cap"},
+     {0x0000'0000'ffff'0000, "current"},
+     {0x00ff'ffff'0000'0000, "thermal"},
+     {0xff00'0000'0000'0000, "other"}}};
 
 template <class Number>
 std::optional<Number> number_at(std::string_view bytes, std::size_t offset) {

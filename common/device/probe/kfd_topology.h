@@ -1,5 +1,6 @@
 #pragma once
-// The compute driver's view of the machine, from sysfs: which GPUs ROCr, and so HIP, will enumerate, and in which order.
+// The compute driver's view of the machine, from sysfs: which GPUs ROCr, and so HIP, will enumerate, and in
+// which order.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -11,9 +12,10 @@ namespace arena {
 
 struct KfdNode {
   std::int64_t node = 0;
-  std::int64_t gpu_id = 0;                           // 0: a CPU
-  std::map<std::string, std::uint64_t> properties;  // empty: this process may not see the GPU, or it is broken
-  std::uint64_t memory_bytes = 0;                    // of its local memory banks
+  std::int64_t gpu_id = 0;  // 0: a CPU
+  std::map<std::string, std::uint64_t>
+      properties;                  // empty: this process may not see the GPU, or it is broken
+  std::uint64_t memory_bytes = 0;  // of its local memory banks
   std::uint64_t property(const std::string& name) const;  // 0 if it is not there
 };
 

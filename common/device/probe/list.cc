@@ -73,7 +73,8 @@ SourceReport assemble_source(SourceKind kind, const ChildOutcome& outcome) {
   report.kind = kind;
   if (outcome.end == ChildOutcome::End::hung) {
     report.state = SourceState::hung;
-    report.message = fmt::format("{} did not answer in time while reading {}", name_of(kind), outcome.reading);
+    report.message =
+        fmt::format("{} did not answer in time while reading {}", name_of(kind), outcome.reading);
   } else if (!complete) {
     report.state = SourceState::failed;
     report.message = fmt::format("{} crashed while reading {}{}{}", name_of(kind), outcome.reading,
@@ -92,11 +93,12 @@ SourceReport assemble_source(SourceKind kind, const ChildOutcome& outcome) {
 }
 
 ProbeReport list_devices(const ChildLimits& limits) {
-  const std::vector<ChildOutcome> outcomes =
-      run_children({kfd_job(), job_of(read_sysfs_source), job_of(read_rocm_smi_source), job_of(read_nvml_source)}, limits);
+  const std::vector<ChildOutcome> outcomes = run_children(
+      {kfd_job(), job_of(read_sysfs_source), job_of(read_rocm_smi_source), job_of(read_nvml_source)}, limits);
   ProbeReport report;
   report.kfd = assemble_kfd(outcomes[0]);
-  report.sources = {assemble_source(SourceKind::sysfs, outcomes[1]), assemble_source(SourceKind::rocm_smi, outcomes[2]),
+  report.sources = {assemble_source(SourceKind::sysfs, outcomes[1]),
+                    assemble_source(SourceKind::rocm_smi, outcomes[2]),
                     assemble_source(SourceKind::nvml, outcomes[3])};
   return report;
 }

@@ -12,7 +12,8 @@ namespace arena {
 
 namespace {
 
-// Bits of nvmlDeviceGetCurrentClocksThrottleReasons. Idle (1) and clocks set by the user (2, 0x100) hold nothing back.
+// Bits of nvmlDeviceGetCurrentClocksThrottleReasons. Idle (1) and clocks set by the user (2, 0x100) hold
+// nothing back.
 constexpr std::array<std::pair<unsigned long long, std::string_view>, 6> kThrottleReasons = {
     {{0x4, "power cap"},
      {0x8, "hardware slowdown"},
@@ -35,7 +36,8 @@ std::optional<Nvml> Nvml::start(SourceReport& report) {
   report.kind = SourceKind::nvml;
   auto library = VendorLibrary::open({"libnvidia-ml.so.1"}, nvidia_directories());
   if (!library) {
-    report.state = library.error().code == ErrorCode::not_found ? SourceState::no_library : SourceState::failed;
+    report.state =
+        library.error().code == ErrorCode::not_found ? SourceState::no_library : SourceState::failed;
     report.message = library.error().message;
     return std::nullopt;
   }
@@ -65,7 +67,9 @@ std::string Nvml::explain(nvml::Status status) const {
   return fmt::format("{} (NVML status {})", text != nullptr ? text : "unknown error", status);
 }
 
-nvml::Status Nvml::count(unsigned& devices) const { return call<nvml::Number>("nvmlDeviceGetCount_v2", &devices); }
+nvml::Status Nvml::count(unsigned& devices) const {
+  return call<nvml::Number>("nvmlDeviceGetCount_v2", &devices);
+}
 
 nvml::Status Nvml::handle(unsigned index, nvml::Handle& handle) const {
   return call<nvml::GetHandle>("nvmlDeviceGetHandleByIndex_v2", index, &handle);
@@ -87,12 +91,14 @@ std::optional<Device> Nvml::identify(nvml::Handle handle) const {
   if (call<nvml::GetPciInfo>("nvmlDeviceGetPciInfo_v3", handle, &pci) != nvml::kSuccess) return std::nullopt;
   Device device;
   device.vendor = DeviceVendor::nvidia;
-  device.pci_address = {pci.domain, static_cast<std::uint8_t>(pci.bus), static_cast<std::uint8_t>(pci.device), 0};
+  device.pci_address = {pci.domain, static_cast<std::uint8_t>(pci.bus), static_cast<std::uint8_t>(pci.device),
+                        0};
   device.unique_id = text("nvmlDeviceGetUUID", handle);
   device.name = text("nvmlDeviceGetName", handle);
   int major = 0;
   int minor = 0;
-  if (call<nvml::GetCapability>("nvmlDeviceGetCudaComputeCapability", handle, &major, &minor) == nvml::kSuccess)
+  if (call<nvml::GetCapability>("nvmlDeviceGetCudaComputeCapability", handle, &major, &minor) ==
+      nvml::kSuccess)
     device.arch = fmt::format("sm_{}{}", major, minor);
   return device;
 }
@@ -115,8 +121,10 @@ void Nvml::read_values(nvml::Handle handle, Device& device) const {
   unsigned long long corrected = 0;
   unsigned long long uncorrected = 0;
   const char* const ecc = "nvmlDeviceGetTotalEccErrors";
-  if (call<nvml::GetEcc>(ecc, handle, nvml::kCorrected, nvml::kSinceDriverLoad, &corrected) == nvml::kSuccess &&
-      call<nvml::GetEcc>(ecc, handle, nvml::kUncorrected, nvml::kSinceDriverLoad, &uncorrected) == nvml::kSuccess) {
+  if (call<nvml::GetEcc>(ecc, handle, nvml::kCorrected, nvml::kSinceDriverLoad, &corrected) ==
+          nvml::kSuccess &&
+      call<nvml::GetEcc>(ecc, handle, nvml::kUncorrected, nvml::kSinceDriverLoad, &uncorrected) ==
+          nvml::kSuccess) {
     device.ecc = EccCounts{corrected, uncorrected};
   }
   device.processes = processes(handle);
@@ -126,17 +134,20 @@ std::optional<std::vector<DeviceProcess>> Nvml::processes(nvml::Handle handle) c
   std::vector<nvml::Process> entries(64);
   unsigned count = 0;
   nvml::Status status = nvml::kInsufficientSize;
-  for (int attempt = 0; status == nvml::kInsufficientSize && attempt < 4; ++attempt) {  // they come and go meanwhile
+  for (int attempt = 0; status == nvml::kInsufficientSize && attempt < 4;
+       ++attempt) {  // they come and go meanwhile
     if (attempt > 0) entries.resize(entries.size() * 2 + count);
     count = static_cast<unsigned>(entries.size());
-    status = call<nvml::GetProcesses>("nvmlDeviceGetComputeRunningProcesses_v3", handle, &count, entries.data());
+    status =
+        call<nvml::GetProcesses>("nvmlDeviceGetComputeRunningProcesses_v3", handle, &count, entries.data());
   }
   if (status != nvml::kSuccess) return std::nullopt;
   std::vector<DeviceProcess> processes;
   for (unsigned i = 0; i < count; ++i) {
     const nvml::Process& entry = entries[i];
-    processes.push_back({entry.pid, read_small_file(fmt::format("/proc/{}/comm", entry.pid)).value_or(""),
-                         entry.memory == kMemoryNotKnown ? std::nullopt : std::optional<std::uint64_t>(entry.memory)});
+    processes.push_back(
+        {entry.pid, read_small_file(fmt::format("/proc/{}/comm", entry.pid)).value_or(""),
+         entry.memory == kMemoryNotKnown ? std::nullopt : std::optional<std::uint64_t>(entry.memory)});
   }
   return processes;
 }
@@ -154,14 +165,16 @@ std::optional<std::vector<std::string>> Nvml::throttle(nvml::Handle handle) cons
 
 std::optional<unsigned> Nvml::minor_number(nvml::Handle handle) const {
   unsigned value = 0;
-  if (call<nvml::GetNumber>("nvmlDeviceGetMinorNumber", handle, &value) != nvml::kSuccess) return std::nullopt;
+  if (call<nvml::GetNumber>("nvmlDeviceGetMinorNumber", handle, &value) != nvml::kSuccess)
+    return std::nullopt;
   return value;
 }
 
 bool Nvml::mig_is_on(nvml::Handle handle) const {
   unsigned current = 0;
   unsigned pending = 0;
-  return call<nvml::GetTwoNumbers>("nvmlDeviceGetMigMode", handle, &current, &pending) == nvml::kSuccess && current == 1;
+  return call<nvml::GetTwoNumbers>("nvmlDeviceGetMigMode", handle, &current, &pending) == nvml::kSuccess &&
+         current == 1;
 }
 
 }  // namespace arena

@@ -1,6 +1,7 @@
 #pragma once
-// The functions of libnvidia-ml.so.1 that are used, declared here because distributions have no header of it. NVIDIA never
-// changes a function: a changed one gets a new suffix (_v2, _v3). Where a driver lacks one, its value is absent.
+// The functions of libnvidia-ml.so.1 that are used, declared here because distributions have no header of it.
+// NVIDIA never changes a function: a changed one gets a new suffix (_v2, _v3). Where a driver lacks one, its
+// value is absent.
 #include <cstdint>
 
 namespace arena::nvml {

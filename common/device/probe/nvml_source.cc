@@ -34,8 +34,8 @@ SourceReport read_nvml_source(const SourceSink& sink) {
     const nvml::Status status = nvml->handle(index, handle);
     std::optional<Device> device = status == nvml::kSuccess ? nvml->identify(handle) : std::nullopt;
     if (!device) {
-      report.message += fmt::format("{}device {} does not answer: {}", report.message.empty() ? "" : "; ", index,
-                                    nvml->explain(status));
+      report.message += fmt::format("{}device {} does not answer: {}", report.message.empty() ? "" : "; ",
+                                    index, nvml->explain(status));
       continue;
     }
     device->index = index;

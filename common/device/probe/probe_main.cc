@@ -1,4 +1,5 @@
-// arena-probe: the only program of arena that opens vendors' libraries. Short-lived, so that nothing of them stays.
+// arena-probe: the only program of arena that opens vendors' libraries. Short-lived, so that nothing of them
+// stays.
 #include <unistd.h>
 
 #include <cstdio>
@@ -31,7 +32,8 @@ int print(const std::string& text) {
 
 ChildLimits limits_of(const Options& options) {
   ChildLimits limits;
-  if (options.patience_ms > 0) limits.library = limits.device = std::chrono::milliseconds(options.patience_ms);
+  if (options.patience_ms > 0)
+    limits.library = limits.device = std::chrono::milliseconds(options.patience_ms);
   return limits;
 }
 
@@ -39,7 +41,8 @@ int sample(const Options& options) {
   const auto vendor = parse_vendor(options.vendor);
   const auto address = parse_pci_address(options.address);
   if (!vendor || *vendor == DeviceVendor::cpu || !address) {
-    fmt::print(stderr, "arena-probe: sample: --vendor is amd or nvidia, --pci an address like 0000:c1:00.0\n");
+    fmt::print(stderr,
+               "arena-probe: sample: --vendor is amd or nvidia, --pci an address like 0000:c1:00.0\n");
     return kUsage;
   }
   const Status status = stream_telemetry(*vendor, *address, std::chrono::milliseconds(options.period_ms));
@@ -56,10 +59,12 @@ int run(int argc, char** argv) {
   auto* const list = app.add_subcommand("list", "what rocm_smi, NVML and /sys tell of this machine's GPUs");
   auto* const see = app.add_subcommand("see", "what HIP, HSA and CUDA see under this environment");
   for (CLI::App* const sub : {list, see}) {
-    sub->add_option("--patience-ms", options.patience_ms, "how long one step may take (default: 3000 to 8000)")
+    sub->add_option("--patience-ms", options.patience_ms,
+                    "how long one step may take (default: 3000 to 8000)")
         ->check(CLI::PositiveNumber);
   }
-  auto* const stream = app.add_subcommand("sample", "clock, power, temperature and throttling, a line every period");
+  auto* const stream =
+      app.add_subcommand("sample", "clock, power, temperature and throttling, a line every period");
   stream->add_option("--vendor", options.vendor, "amd or nvidia")->required();
   stream->add_option("--pci", options.address, "PCI address")->required();
   stream->add_option("--period-ms", options.period_ms, "default: 200")->check(CLI::Range(10, 60000));

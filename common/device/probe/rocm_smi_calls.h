@@ -1,7 +1,8 @@
 #pragma once
-// The few functions of librocm_smi64 that are the same from ROCm 5 to 7, declared here so that building needs none of
-// AMD's packages. tests/unit/vendor_abi_test.cc compares them with AMD's own header where that is installed.
-// Left out on purpose: clock frequencies, whose structure grew a field in ROCm 6; sysfs tells them.
+// The few functions of librocm_smi64 that are the same from ROCm 5 to 7, declared here so that building needs
+// none of AMD's packages. tests/unit/vendor_abi_test.cc compares them with AMD's own header where that is
+// installed. Left out on purpose: clock frequencies, whose structure grew a field in ROCm 6; sysfs tells
+// them.
 #include <cstddef>
 #include <cstdint>
 
@@ -32,10 +33,11 @@ using StatusString = Status(Status, const char** text);
 using VersionGet = Status(Version*);
 using VersionString = Status(std::uint32_t component, char* text, std::uint32_t size);
 using Count = Status(std::uint32_t*);
-using Number64 = Status(std::uint32_t device, std::uint64_t*);   // PCI id, unique id
-using Number32 = Status(std::uint32_t device, std::uint32_t*);   // busy percent, NUMA node
+using Number64 = Status(std::uint32_t device, std::uint64_t*);  // PCI id, unique id
+using Number32 = Status(std::uint32_t device, std::uint32_t*);  // busy percent, NUMA node
 using Name = Status(std::uint32_t device, char* text, std::size_t size);
-using Temperature = Status(std::uint32_t device, std::uint32_t sensor, std::uint32_t metric, std::int64_t* millidegrees);
+using Temperature = Status(std::uint32_t device, std::uint32_t sensor, std::uint32_t metric,
+                           std::int64_t* millidegrees);
 using Power = Status(std::uint32_t device, std::uint32_t sensor, std::uint64_t* microwatts);
 using Memory = Status(std::uint32_t device, std::uint32_t type, std::uint64_t* bytes);
 

@@ -15,15 +15,16 @@ namespace arena {
 namespace {
 
 const std::vector<std::string>& library_names() {
-  static const std::vector<std::string> names = {"librocm_smi64.so.7", "librocm_smi64.so.6", "librocm_smi64.so.5",
-                                                 "librocm_smi64.so.1"};
+  static const std::vector<std::string> names = {"librocm_smi64.so.7", "librocm_smi64.so.6",
+                                                 "librocm_smi64.so.5", "librocm_smi64.so.1"};
   return names;
 }
 
 // Debug builds of the library (Debian's) obey these and would answer with invented devices.
 void clear_debug_variables() {
-  for (const char* name : {"RSMI_DEBUG_BITFIELD", "RSMI_DEBUG_DRM_ROOT_OVERRIDE", "RSMI_DEBUG_HWMON_ROOT_OVERRIDE",
-                           "RSMI_DEBUG_PP_ROOT_OVERRIDE", "RSMI_DEBUG_INFINITE_LOOP", "RSMI_DEBUG_ENV_VARS"}) {
+  for (const char* name :
+       {"RSMI_DEBUG_BITFIELD", "RSMI_DEBUG_DRM_ROOT_OVERRIDE", "RSMI_DEBUG_HWMON_ROOT_OVERRIDE",
+        "RSMI_DEBUG_PP_ROOT_OVERRIDE", "RSMI_DEBUG_INFINITE_LOOP", "RSMI_DEBUG_ENV_VARS"}) {
     ::unsetenv(name);
   }
   for (char** entry = environ; *entry != nullptr;) {
@@ -39,15 +40,16 @@ void clear_debug_variables() {
 
 std::string explain(const VendorLibrary& library, rsmi::Status status) {
   const char* text = nullptr;
-  if (call_if_there(library.find<rsmi::StatusString>("rsmi_status_string"), rsmi::kNotSupported, status, &text) ==
-          rsmi::kSuccess &&
+  if (call_if_there(library.find<rsmi::StatusString>("rsmi_status_string"), rsmi::kNotSupported, status,
+                    &text) == rsmi::kSuccess &&
       text != nullptr) {
     return fmt::format("status {}: {}", status, trim(text));
   }
   return fmt::format("status {}", status);
 }
 
-// The same status stands for a machine without GPUs, one without a driver and a library that gave up: the kernel tells which.
+// The same status stands for a machine without GPUs, one without a driver and a library that gave up: the
+// kernel tells which.
 void explain_failed_start(const VendorLibrary& library, rsmi::Status status, SourceReport& report) {
   const bool driver = has_amd_driver("/");
   bool card = false;
@@ -77,7 +79,8 @@ std::optional<Value> ask(const VendorLibrary& library, const char* function, std
   return status == rsmi::kSuccess ? std::optional<Value>(value) : std::nullopt;
 }
 
-// Domain in bits 32 to 63, partition in 28 to 31 (older libraries: in the function), then bus, device, function.
+// Domain in bits 32 to 63, partition in 28 to 31 (older libraries: in the function), then bus, device,
+// function.
 void take_address(std::uint64_t id, Device& device) {
   device.pci_address = {static_cast<std::uint32_t>(id >> 32), static_cast<std::uint8_t>(id >> 8 & 0xff),
                         static_cast<std::uint8_t>(id >> 3 & 0x1f), 0};
@@ -95,7 +98,8 @@ Device read_device(const VendorLibrary& library, std::uint32_t index) {
   std::array<char, 256> name{};
   if (call_if_there(library.find<rsmi::Name>("rsmi_dev_name_get"), rsmi::kNotSupported, index, name.data(),
                     name.size() - 1) == rsmi::kSuccess) {
-    device.name = name.data();
+    // Without a database of PCI names it answers with the number.
+    if (!std::string_view(name.data()).starts_with("0x")) device.name = name.data();
   }
   return device;
 }
@@ -111,31 +115,34 @@ void read_values(const VendorLibrary& library, std::uint32_t index, Device& devi
   device.memory_used_bytes = memory("rsmi_dev_memory_usage_get");
   for (const std::uint32_t sensor : {rsmi::kEdge, rsmi::kJunction}) {
     std::int64_t millidegrees = 0;
-    const auto status = call_if_there(library.find<rsmi::Temperature>("rsmi_dev_temp_metric_get"), rsmi::kNotSupported,
-                                      index, sensor, rsmi::kCurrent, &millidegrees);
+    const auto status = call_if_there(library.find<rsmi::Temperature>("rsmi_dev_temp_metric_get"),
+                                      rsmi::kNotSupported, index, sensor, rsmi::kCurrent, &millidegrees);
     if (status == rsmi::kSuccess && !device.temperature_c)
       device.temperature_c = static_cast<double>(millidegrees) * 1e-3;
   }
   std::uint64_t microwatts = 0;
-  if (call_if_there(library.find<rsmi::Power>("rsmi_dev_power_ave_get"), rsmi::kNotSupported, index, 0U, &microwatts) ==
-      rsmi::kSuccess) {
+  if (call_if_there(library.find<rsmi::Power>("rsmi_dev_power_ave_get"), rsmi::kNotSupported, index, 0U,
+                    &microwatts) == rsmi::kSuccess) {
     device.power_w = static_cast<double>(microwatts) * 1e-6;
   }
-  if (const auto busy = ask<std::uint32_t>(library, "rsmi_dev_busy_percent_get", index)) device.use_percent = *busy;
-  if (const auto node = ask<std::uint32_t>(library, "rsmi_topo_get_numa_node_number", index)) device.numa_node = *node;
+  if (const auto busy = ask<std::uint32_t>(library, "rsmi_dev_busy_percent_get", index))
+    device.use_percent = *busy;
+  if (const auto node = ask<std::uint32_t>(library, "rsmi_topo_get_numa_node_number", index))
+    device.numa_node = *node;
 }
 
 std::string version_of(const VendorLibrary& library) {
   rsmi::Version version{};
-  if (call_if_there(library.find<rsmi::VersionGet>("rsmi_version_get"), rsmi::kNotSupported, &version) != rsmi::kSuccess)
+  if (call_if_there(library.find<rsmi::VersionGet>("rsmi_version_get"), rsmi::kNotSupported, &version) !=
+      rsmi::kSuccess)
     return "";
   return fmt::format("{}.{}.{}", version.major, version.minor, version.patch);
 }
 
 std::string driver_version_of(const VendorLibrary& library) {
   std::array<char, 256> text{};
-  if (call_if_there(library.find<rsmi::VersionString>("rsmi_version_str_get"), rsmi::kNotSupported, rsmi::kDriver,
-                    text.data(), static_cast<std::uint32_t>(text.size())) != rsmi::kSuccess) {
+  if (call_if_there(library.find<rsmi::VersionString>("rsmi_version_str_get"), rsmi::kNotSupported,
+                    rsmi::kDriver, text.data(), static_cast<std::uint32_t>(text.size())) != rsmi::kSuccess) {
     return "";
   }
   return std::string(trim(text.data()));
@@ -149,7 +156,8 @@ SourceReport read_rocm_smi_source(const SourceSink& sink) {
   clear_debug_variables();
   const auto library = VendorLibrary::open(library_names(), rocm_directories());
   if (!library) {
-    report.state = library.error().code == ErrorCode::not_found ? SourceState::no_library : SourceState::failed;
+    report.state =
+        library.error().code == ErrorCode::not_found ? SourceState::no_library : SourceState::failed;
     report.message = library.error().message;
     return report;
   }

@@ -51,7 +51,9 @@ Result<Reader> amd_reader(const PciAddress& address) {
 Result<Reader> nvidia_reader(const PciAddress& address) {
   SourceReport report;
   auto nvml = Nvml::start(report);
-  if (!nvml) return fail(ErrorCode::unsupported, fmt::format("cannot sample {}: {}", to_string(address), report.message));
+  if (!nvml)
+    return fail(ErrorCode::unsupported,
+                fmt::format("cannot sample {}: {}", to_string(address), report.message));
   unsigned count = 0;
   nvml->count(count);
   for (unsigned index = 0; index < count; ++index) {
@@ -66,7 +68,8 @@ Result<Reader> nvidia_reader(const PciAddress& address) {
       return sample_of(now, shared->throttle(handle));
     });
   }
-  return fail(ErrorCode::not_found, fmt::format("cannot sample {}: NVML does not list it", to_string(address)));
+  return fail(ErrorCode::not_found,
+              fmt::format("cannot sample {}: NVML does not list it", to_string(address)));
 }
 
 bool write_line(std::string line) {

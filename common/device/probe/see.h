@@ -1,6 +1,6 @@
 #pragma once
-// Asks the runtimes what they see under this process's environment. Each is asked in a child of its own: it becomes a GPU
-// process by that, and may hang.
+// Asks the runtimes what they see under this process's environment. Each is asked in a child of its own: it
+// becomes a GPU process by that, and may hang.
 #include "device/device_proof.h"
 #include "device/probe/children.h"
 

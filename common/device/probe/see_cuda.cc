@@ -44,7 +44,8 @@ std::optional<SeenDevice> read_device(const VendorLibrary& library, int ordinal)
   int device = 0;
   std::array<char, 64> address{};
   if (call_if_there(library.find<GetDevice>("cuDeviceGet"), kNotSupported, &device, ordinal) != kSuccess ||
-      call_if_there(library.find<DeviceText>("cuDeviceGetPCIBusId"), kNotSupported, address.data(), 63, device) != kSuccess) {
+      call_if_there(library.find<DeviceText>("cuDeviceGetPCIBusId"), kNotSupported, address.data(), 63,
+                    device) != kSuccess) {
     return std::nullopt;
   }
   const auto parsed = parse_pci_address(address.data());
@@ -52,7 +53,8 @@ std::optional<SeenDevice> read_device(const VendorLibrary& library, int ordinal)
   SeenDevice seen;
   seen.pci_address = *parsed;
   std::array<char, 256> name{};
-  if (call_if_there(library.find<DeviceText>("cuDeviceGetName"), kNotSupported, name.data(), 255, device) == kSuccess)
+  if (call_if_there(library.find<DeviceText>("cuDeviceGetName"), kNotSupported, name.data(), 255, device) ==
+      kSuccess)
     seen.name = name.data();
   unsigned char uuid[16] = {};
   if (call_if_there(library.find<DeviceUuid>("cuDeviceGetUuid"), kNotSupported, &uuid, device) == kSuccess)
@@ -65,7 +67,8 @@ std::optional<SeenDevice> read_device(const VendorLibrary& library, int ordinal)
     seen.arch = fmt::format("sm_{}{}", major, minor);
   }
   std::size_t bytes = 0;
-  if (call_if_there(library.find<DeviceMemory>("cuDeviceTotalMem_v2"), kNotSupported, &bytes, device) == kSuccess)
+  if (call_if_there(library.find<DeviceMemory>("cuDeviceTotalMem_v2"), kNotSupported, &bytes, device) ==
+      kSuccess)
     seen.memory_bytes = bytes;
   return seen;
 }
@@ -84,7 +87,8 @@ RuntimeView see_cuda() {
   view.library = library->name();
   Code status = call_if_there(library->find<Init>("cuInit"), kNotSupported, 0U);
   int count = 0;
-  if (status == kSuccess) status = call_if_there(library->find<Number>("cuDeviceGetCount"), kNotSupported, &count);
+  if (status == kSuccess)
+    status = call_if_there(library->find<Number>("cuDeviceGetCount"), kNotSupported, &count);
   int version = 0;
   if (call_if_there(library->find<Number>("cuDriverGetVersion"), kNotSupported, &version) == kSuccess)
     view.runtime_version = fmt::format("{}.{}", version / 1000, version % 1000 / 10);

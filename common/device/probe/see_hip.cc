@@ -26,24 +26,29 @@ using DeviceMemory = Code(std::size_t*, int device);
 
 std::string explain(const VendorLibrary& library, Code status) {
   auto* const error_text = library.find<ErrorText>("hipGetErrorString");
-  return fmt::format("{} (hipError {})", error_text != nullptr ? error_text(status) : "unknown error", status);
+  return fmt::format("{} (hipError {})", error_text != nullptr ? error_text(status) : "unknown error",
+                     status);
 }
 
 std::string version_of(const VendorLibrary& library, const char* function) {
   int version = 0;
-  return call_if_there(library.find<Number>(function), kNotSupported, &version) == kSuccess ? std::to_string(version) : "";
+  return call_if_there(library.find<Number>(function), kNotSupported, &version) == kSuccess
+             ? std::to_string(version)
+             : "";
 }
 
 std::optional<SeenDevice> read_device(const VendorLibrary& library, int device) {
   SeenDevice seen;
   std::array<char, 64> address{};
-  if (call_if_there(library.find<PciBusId>("hipDeviceGetPCIBusId"), kNotSupported, address.data(), 63, device) != kSuccess)
+  if (call_if_there(library.find<PciBusId>("hipDeviceGetPCIBusId"), kNotSupported, address.data(), 63,
+                    device) != kSuccess)
     return std::nullopt;
   const auto parsed = parse_pci_address(address.data());
   if (!parsed) return std::nullopt;
   seen.pci_address = *parsed;
   std::array<char, 256> name{};
-  if (call_if_there(library.find<DeviceName>("hipDeviceGetName"), kNotSupported, name.data(), 255, device) == kSuccess)
+  if (call_if_there(library.find<DeviceName>("hipDeviceGetName"), kNotSupported, name.data(), 255, device) ==
+      kSuccess)
     seen.name = trim(name.data());
   char uuid[16] = {};
   if (call_if_there(library.find<DeviceUuid>("hipDeviceGetUuid"), kNotSupported, &uuid, device) == kSuccess &&
@@ -51,7 +56,8 @@ std::optional<SeenDevice> read_device(const VendorLibrary& library, int device) 
     seen.unique_id = to_lower({uuid, sizeof uuid});  // AMD's 16 bytes are the digits themselves
   }
   std::size_t bytes = 0;
-  if (call_if_there(library.find<DeviceMemory>("hipDeviceTotalMem"), kNotSupported, &bytes, device) == kSuccess)
+  if (call_if_there(library.find<DeviceMemory>("hipDeviceTotalMem"), kNotSupported, &bytes, device) ==
+      kSuccess)
     seen.memory_bytes = bytes;
   return seen;
 }

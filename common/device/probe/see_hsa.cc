@@ -23,8 +23,8 @@ using AgentInfo = Code(Agent, int attribute, void*);
 using SystemInfo = Code(int attribute, void*);
 using StatusText = Code(Code, const char**);
 
-constexpr int kName = 0;           // char[64]: gfx942
-constexpr int kDeviceType = 17;    // 0 CPU, 1 GPU
+constexpr int kName = 0;         // char[64]: gfx942
+constexpr int kDeviceType = 17;  // 0 CPU, 1 GPU
 constexpr int kDriverNode = 0xa004;
 constexpr int kBdfId = 0xa006;
 constexpr int kProductName = 0xa009;  // char[64]
@@ -58,7 +58,8 @@ Code look_at_agent(Agent agent, void* data) {
   seen.arch = ask_text(walk, agent, kName);
   seen.name = ask_text(walk, agent, kProductName);
   seen.kfd_node = ask<std::uint32_t>(walk, agent, kDriverNode);
-  if (const std::string uuid = to_lower(ask_text(walk, agent, kUuid)); uuid.starts_with("gpu-") && uuid.size() == 20)
+  if (const std::string uuid = to_lower(ask_text(walk, agent, kUuid));
+      uuid.starts_with("gpu-") && uuid.size() == 20)
     seen.unique_id = uuid.substr(4);
   walk.devices.push_back(std::move(seen));
   return kSuccess;

@@ -1,6 +1,6 @@
 #pragma once
-// How a source of device facts reports while it works, so that whoever waits for it knows what it was reading when it hung,
-// and keeps what it had found by then.
+// How a source of device facts reports while it works, so that whoever waits for it knows what it was reading
+// when it hung, and keeps what it had found by then.
 #include <functional>
 #include <string>
 
@@ -9,7 +9,8 @@
 namespace arena {
 
 struct SourceSink {
-  // About to ask `device` (empty: the library as a whole) for `what`. False: it hung there before, leave it alone.
+  // About to ask `device` (empty: the library as a whole) for `what`. False: it hung there before, leave it
+  // alone.
   std::function<bool(const std::string& what, const std::string& device)> reading;
   // Known so far of a device; a later call for the same one replaces it.
   std::function<void(const Device&)> found;

@@ -19,8 +19,8 @@ namespace {
 constexpr std::string_view kAmd = "0x1002";
 constexpr std::string_view kNvidia = "0x10de";
 
-// Architectures that exist only as part of a CPU (Raven, Renoir, Van Gogh, Rembrandt, Raphael, Phoenix, Strix, …). MI300A,
-// a data-center part, is not among them.
+// Architectures that exist only as part of a CPU (Raven, Renoir, Van Gogh, Rembrandt, Raphael, Phoenix,
+// Strix, …). MI300A, a data-center part, is not among them.
 constexpr std::array<std::string_view, 12> kIntegrated = {"gfx902",  "gfx909",  "gfx90c",  "gfx1013",
                                                           "gfx1033", "gfx1035", "gfx1036", "gfx1103",
                                                           "gfx1150", "gfx1151", "gfx1152", "gfx1153"};
@@ -70,7 +70,8 @@ Device read_card(const fs::path& root, const PciAddress& address, DeviceVendor v
   card.unique_id = to_lower(read_small_file(directory / "unique_id").value_or(""));
   card.partition_mode = read_small_file(directory / "current_compute_partition").value_or("");
   card.memory_bytes = read_bytes(directory / "mem_info_vram_total");
-  card.integrated = card.unique_id.empty() && card.memory_bytes.value_or(kIntegratedMemory) < kIntegratedMemory;
+  card.integrated =
+      card.unique_id.empty() && card.memory_bytes.value_or(kIntegratedMemory) < kIntegratedMemory;
   return card;
 }
 
@@ -123,7 +124,8 @@ void take_node(const fs::path& root, const KfdNode& node, Device& device) {
   if (const std::uint64_t id = node.property("unique_id"); id != 0) {
     const std::string text = fmt::format("{:016x}", id);
     if (!device.unique_id.empty() && device.unique_id != text) {
-      device.remarks.push_back(fmt::format("its unique id is {} in KFD and {} on the bus", text, device.unique_id));
+      device.remarks.push_back(
+          fmt::format("its unique id is {} in KFD and {} on the bus", text, device.unique_id));
     }
     device.unique_id = text;  // the one that ROCr compares a mask with
   }
@@ -134,7 +136,8 @@ void take_node(const fs::path& root, const KfdNode& node, Device& device) {
 }
 
 // One device per KFD node on the card; the card itself where it has none.
-std::vector<Device> split_card(const fs::path& root, const Device& card, const std::vector<ComputeNode>& nodes) {
+std::vector<Device> split_card(const fs::path& root, const Device& card,
+                               const std::vector<ComputeNode>& nodes) {
   std::vector<ComputeNode> own;
   for (const ComputeNode& node : nodes) {
     PciAddress place = card.pci_address;
@@ -142,7 +145,8 @@ std::vector<Device> split_card(const fs::path& root, const Device& card, const s
     if (node.address == place) own.push_back(node);
   }
   if (own.empty()) return {card};
-  const bool high = std::any_of(own.begin(), own.end(), [](const ComputeNode& node) { return node.high_bits != 0; });
+  const bool high =
+      std::any_of(own.begin(), own.end(), [](const ComputeNode& node) { return node.high_bits != 0; });
   std::vector<Device> devices;
   for (const ComputeNode& node : own) {
     Device device = card;
@@ -156,7 +160,8 @@ std::vector<Device> split_card(const fs::path& root, const Device& card, const s
   return devices;
 }
 
-// ROCr numbers the GPUs in the order of their KFD nodes and leaves out those whose render node it cannot open.
+// ROCr numbers the GPUs in the order of their KFD nodes and leaves out those whose render node it cannot
+// open.
 void number_for_hip(std::vector<Device>& devices) {
   std::map<std::int64_t, Device*> by_node;
   for (Device& device : devices) {
@@ -175,9 +180,10 @@ void explain_missing_nodes(const std::vector<KfdNode>& topology, std::vector<Dev
     const std::string why =
         topology.empty() ? "the driver offers no compute (KFD) topology"
         : mute != topology.end()
-            ? fmt::format("KFD shows nothing of it: node {} has no properties, so the driver failed to set it up or "
-                          "this container may not use it",
-                          mute->node)
+            ? fmt::format(
+                  "KFD shows nothing of it: node {} has no properties, so the driver failed to set it up or "
+                  "this container may not use it",
+                  mute->node)
             : "KFD has no node for it";
     device.reason = why + "; HIP will not see it";
   }
@@ -249,7 +255,8 @@ std::optional<std::vector<DeviceProcess>> read_processes(const fs::path& root, s
     const auto memory = read_bytes(directory / name / fmt::format("vram_{}", gpu_id));
     bool queues = false;
     for (const std::string& queue : list_names(directory / name / "queues")) {
-      queues = queues || read_number(directory / name / "queues" / queue / "gpuid") == static_cast<double>(gpu_id);
+      queues =
+          queues || read_number(directory / name / "queues" / queue / "gpuid") == static_cast<double>(gpu_id);
     }
     if (memory.value_or(0) == 0 && !queues) continue;
     processes.push_back({*pid, read_small_file(root / "proc" / name / "comm").value_or(""), memory});
@@ -281,7 +288,8 @@ void read_sysfs_values(const fs::path& root, Device& device) {
     device.temperature_c = read_temperature(hwmon);
     device.power_w = scaled(hwmon / "power1_average", 1e-6);
     if (!device.power_w) device.power_w = scaled(hwmon / "power1_input", 1e-6);
-    if (read_small_file(hwmon / "freq1_label") == "sclk") device.clock_mhz = scaled(hwmon / "freq1_input", 1e-6);
+    if (read_small_file(hwmon / "freq1_label") == "sclk")
+      device.clock_mhz = scaled(hwmon / "freq1_input", 1e-6);
   }
   const ClockLevels levels = parse_clock_levels(read_small_file(directory / "pp_dpm_sclk").value_or(""));
   if (!device.clock_mhz) device.clock_mhz = levels.current;
@@ -303,7 +311,8 @@ KfdAccess look_at_kfd(const fs::path& root) {
 
 bool has_amd_driver(const fs::path& root) {
   boost::system::error_code error;
-  return fs::exists(root / "sys/module/amdgpu", error) || fs::exists(root / "sys/bus/pci/drivers/amdgpu", error);
+  return fs::exists(root / "sys/module/amdgpu", error) ||
+         fs::exists(root / "sys/bus/pci/drivers/amdgpu", error);
 }
 
 std::string amd_driver_version(const fs::path& root) {

@@ -1,6 +1,6 @@
 #pragma once
-// What the kernel shows of GPUs, without any vendor's library: PCI devices, DRM render nodes, KFD nodes, hwmon. Identity is
-// read apart from values, because only values ask the card itself and can hang.
+// What the kernel shows of GPUs, without any vendor's library: PCI devices, DRM render nodes, KFD nodes,
+// hwmon. Identity is read apart from values, because only values ask the card itself and can hang.
 #include <vector>
 
 #include "base/path.h"
@@ -9,8 +9,8 @@
 
 namespace arena {
 
-// Every AMD and NVIDIA GPU, one per partition, with its identity and, in `reason`, why this process could not open it.
-// `root` is "/", or a directory with sys/, dev/ and proc/ in tests.
+// Every AMD and NVIDIA GPU, one per partition, with its identity and, in `reason`, why this process could not
+// open it. `root` is "/", or a directory with sys/, dev/ and proc/ in tests.
 std::vector<Device> read_sysfs_devices(const fs::path& root);
 
 // Temperature, power, clock, use, memory in use, ECC and processes of a device of read_sysfs_devices.

@@ -16,7 +16,8 @@ Result<VendorLibrary> VendorLibrary::open(const std::vector<std::string>& names,
   }
   std::string broken;  // a file that is there and cannot be loaded says more than one that is not
   for (const std::string& candidate : candidates) {
-    if (void* const handle = ::dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL)) return VendorLibrary(candidate, handle);
+    if (void* const handle = ::dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL))
+      return VendorLibrary(candidate, handle);
     const char* const error = ::dlerror();
     const std::string why = error == nullptr ? "unknown reason" : error;
     const bool absent = why.starts_with(candidate) && why.find("No such file") != std::string::npos;

@@ -1,6 +1,7 @@
 #pragma once
-// A vendor's library, opened at run time: one set of binaries starts on every machine. Functions are looked up by name; one
-// that this version lacks is null. Stays open until the process ends, because such libraries leave threads behind.
+// A vendor's library, opened at run time: one set of binaries starts on every machine. Functions are looked
+// up by name; one that this version lacks is null. Stays open until the process ends, because such libraries
+// leave threads behind.
 #include <string>
 #include <vector>
 
@@ -11,7 +12,8 @@ namespace arena {
 class VendorLibrary {
  public:
   // The first of `names` that can be opened, looked for where the loader looks and then in `directories`.
-  static Result<VendorLibrary> open(const std::vector<std::string>& names, const std::vector<std::string>& directories);
+  static Result<VendorLibrary> open(const std::vector<std::string>& names,
+                                    const std::vector<std::string>& directories);
   const std::string& name() const { return name_; }
   template <class Function>
   Function* find(const char* symbol) const {
