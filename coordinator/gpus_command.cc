@@ -1,6 +1,5 @@
 #include <poll.h>
 
-#include <cstdlib>
 #include <set>
 
 #include <fmt/format.h>
@@ -8,37 +7,14 @@
 
 #include "coordinator/commands.h"
 #include "coordinator/device_table.h"
-#include "device/device_lock.h"
+#include "coordinator/gpu_choice.h"
 #include "device/device_mask.h"
-#include "device/device_probe.h"
-#include "device/device_selection.h"
-#include "device/inventory.h"
-#include "os/environment.h"
 
 namespace arena {
 
 namespace {
 
 constexpr int kWatchPeriodMs = 2000;
-
-// The flag, else what AgentKernelArena's GPU_IDS says; nothing: every usable GPU.
-std::optional<std::string> requested_ids(const Options& options) {
-  if (options.gpu_ids) return options.gpu_ids;
-  const char* const inherited = std::getenv("GPU_IDS");
-  return inherited != nullptr ? std::optional<std::string>(inherited) : std::nullopt;
-}
-
-// A device that another run has is as good as not there, whatever its own state.
-void mark_taken(Inventory& inventory) {
-  const auto directory = device_lock_directory();
-  if (!directory) return inventory.problems.push_back(directory.error().message);
-  for (Device& device : inventory.devices) {
-    const auto holder = DeviceLock::holder_of(*directory, device);
-    if (!holder || device.usability == Usability::unusable) continue;
-    device.usability = Usability::unusable;
-    device.reason = "taken by " + *holder;
-  }
-}
 
 nlohmann::ordered_json describe_all(const Inventory& inventory, const DeviceSelection& selection) {
   std::set<std::string> selected;
@@ -69,24 +45,7 @@ std::vector<std::string> table_lines(const Inventory& inventory, const DeviceSel
   return lines;
 }
 
-struct Look {
-  Inventory inventory;
-  DeviceSelection selection;
-};
-
-Result<Look> look(const Options& options, const World& world) {
-  ARENA_ASSIGN(const ProbeReport report, probe_devices(world.paths.probe, current_environment()));
-  Look found{join(report), {}};
-  mark_taken(found.inventory);
-  if (const auto ids = requested_ids(options)) {
-    ARENA_ASSIGN(found.selection, select_devices(found.inventory.devices, *ids));
-  } else {
-    found.selection = select_all_usable(found.inventory.devices);
-  }
-  return found;
-}
-
-void show(const Look& found, const Options& options, Console& console) {
+void show(const GpuView& found, const Options& options, Console& console) {
   for (const std::string& problem : found.inventory.problems) console.error("warning: " + problem);
   if (options.json) {
     console.result(describe_all(found.inventory, found.selection)
@@ -99,7 +58,7 @@ void show(const Look& found, const Options& options, Console& console) {
 
 int watch(const Options& options, World& world) {
   for (;;) {
-    const auto found = look(options, world);
+    const auto found = look_at_gpus(options, world.paths.probe);
     if (!found) return report_error(found.error(), world.console);
     if (world.console.is_terminal() && !options.json) {
       std::vector<std::string> lines = table_lines(found->inventory, found->selection, world.console.color());
@@ -118,7 +77,7 @@ int watch(const Options& options, World& world) {
 
 int list_gpus(const Options& options, World& world) {
   if (options.watch) return watch(options, world);
-  const auto found = look(options, world);
+  const auto found = look_at_gpus(options, world.paths.probe);
   if (!found) return report_error(found.error(), world.console);
   show(*found, options, world.console);
   return found->inventory.complete ? kAllDone : kUnfinished;

@@ -27,6 +27,10 @@ LaunchSpec local_launch_spec(const QueueLayout& layout, const LocalLaunch& setti
                settings.cache_directory.string(),
                "--log-file",
                log.string()};
+  if (!settings.probe_program.empty()) {
+    spec.argv.insert(spec.argv.end(), {"--probe", settings.probe_program.string()});
+  }
+  if (settings.wait_for_gpu) spec.argv.emplace_back("--wait-for-gpu");
   if (settings.verbose) spec.argv.push_back("-v");
   std::vector<std::string> names = basic_environment_names();
   names.insert(names.end(), settings.environment_names.begin(), settings.environment_names.end());

@@ -8,7 +8,9 @@
 namespace arena {
 
 struct LocalLaunch {
-  fs::path worker_program;     // absolute
+  fs::path worker_program;  // absolute
+  fs::path probe_program;   // arena-probe; empty: beside the worker
+  bool wait_for_gpu = false;
   fs::path data_directory;     // agents/, prompts/
   fs::path cache_directory;    // clones of repository tasks
   fs::path log_directory;      // worker<ID>.log files, v0.2's names

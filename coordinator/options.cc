@@ -67,6 +67,9 @@ void add_run_options(CLI::App& app, RawOptions& raw) {
                  "how workers are started: local, docker or podman (default: local)")
       ->type_name("KIND");
   add_gpu_ids(app, raw);
+  app.add_flag("--allow-gpu-mismatch", options.allow_gpu_mismatch,
+               "run although the GPUs are not of target_gpu_model's architecture");
+  app.add_flag("--wait-for-gpu", options.wait_for_gpu, "wait for GPUs that another run uses");
   app.add_option("--cpu-slots", raw.cpu_slots,
                  "workers on this machine's CPU (default: one per core, for target CPU)")
       ->type_name("N");
@@ -209,10 +212,8 @@ Status take_values(CLI::App& app, RawOptions& raw) {
       return fail(ErrorCode::invalid_input, fmt::format("{}: the value is empty", flag));
     }
   }
-  if (app.count("--gpu-ids") > 0) {
-    return fail(ErrorCode::invalid_input,
-                "--gpu-ids: GPU devices are not available in this build yet; use --cpu-slots N");
-  }
+  if (options.gpu_ids && options.cpu_slots)
+    return fail(ErrorCode::invalid_input, "give --gpu-ids or --cpu-slots, not both");
   return options.command == Command::run ? check_run_options(options) : Status{};
 }
 

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/digest.h"
 #include "base/text.h"
 #include "coordinator/catalog.h"
+#include "coordinator/gpu_choice.h"
 #include "coordinator/task_digests.h"
 #include "model/agent_spec.h"
 
@@ -56,6 +58,29 @@ Result<AgentSpec> check_agent(FileSystem& disk, const fs::path& data, const Agen
   return spec;
 }
 
+bool wants_gpus(const Options& options, const RunConfig& config) {
+  return !options.cpu_slots && !equals_ignoring_case(config.target_gpu_model, "CPU");
+}
+
+// Devices, and what follows from them for the plan: the architecture, which is the hardware's where there is
+// any.
+Status add_gpus(const Options& options, const World& world, PreparedRun& run) {
+  RunRecord& record = run.record;
+  ARENA_ASSIGN(const GpuView view, look_at_gpus(options, world.paths.probe));
+  ARENA_TRY(check_gpus_for_run(view, options, record.config.target_gpu_model));
+  for (const std::string& problem : view.inventory.problems) run.warnings.push_back(problem);
+  for (const LeftOut& left : view.selection.left_out)
+    run.warnings.push_back(fmt::format("{} is left out: {}", describe(left.device), left.reason));
+  for (const Device& device : view.selection.devices) {
+    run.devices.push_back(identity_of(device));
+    record.device_details.push_back(to_json(device).dump());
+  }
+  if (const std::string& arch = view.selection.devices.front().arch; !arch.empty())
+    record.architecture = arch;
+  run.driver_versions = view.versions;
+  return {};
+}
+
 // Fills in everything but identity: what is asked, what is there.
 Result<PreparedRun> prepare(const Options& options, const World& world, RunConfig config,
                             const fs::path& tasks_directory, const RunRecord* before) {
@@ -73,22 +98,23 @@ Result<PreparedRun> prepare(const Options& options, const World& world, RunConfi
   RunRecord& record = run.record;
   ARENA_ASSIGN(const fs::path tasks, tasks_directory_of(tasks_directory));
   record.tasks_directory = tasks.string();
-  record.architecture = architecture_of_model(config.target_gpu_model).value_or("");
+  record.config = std::move(config);
+  record.architecture = architecture_of_model(record.config.target_gpu_model).value_or("");
+  const bool on_gpus = wants_gpus(options, record.config);
+  if (on_gpus) ARENA_TRY(add_gpus(options, world, run));
   static const std::vector<PlannedTask> kNone;
   const bool is_comparable = before != nullptr && before->architecture == record.architecture;
   ARENA_ASSIGN(const std::vector<CatalogTask> selected,
-               load_catalog(tasks, config.tasks, is_comparable ? before->tasks : kNone));
+               load_catalog(tasks, record.config.tasks, is_comparable ? before->tasks : kNone));
   ARENA_ASSIGN(run.plan, make_run_plan(selected, record.architecture));
   add_task_digests(run.plan, tasks);
-  ARENA_ASSIGN(run.devices,
-               choose_devices(options, config, run.plan.tasks.size(), std::thread::hardware_concurrency()));
+  if (!on_gpus) run.devices = cpu_slots(options, run.plan.tasks.size(), std::thread::hardware_concurrency());
 
   record.arena_version = ARENA_VERSION;
   record.config_file = options.config.string();
   record.launcher = options.launcher;
   record.devices = run.devices;
-  record.config_digest = sha256_hex(canonical_text(config));
-  record.config = std::move(config);
+  record.config_digest = sha256_hex(canonical_text(record.config));
   record.tasks = run.plan.tasks;
   record.skipped = run.plan.skipped;
   return run;
@@ -97,6 +123,16 @@ Result<PreparedRun> prepare(const Options& options, const World& world, RunConfi
 Result<RunConfig> read_config(FileSystem& disk, const fs::path& file, std::vector<std::string>* warnings) {
   ARENA_ASSIGN(const std::string text, read_input(disk, file));
   return parse_run_config(text, file.string(), warnings);
+}
+
+// The devices a run had; of the same architecture as then, whatever the model's name says.
+void remember_devices(const RunRecord& stored, Options& options) {
+  if (stored.devices.empty() || stored.devices.front().starts_with("cpu slot")) {
+    options.cpu_slots = static_cast<std::int64_t>(stored.devices.size());
+    return;
+  }
+  options.gpu_ids = fmt::format("{}", fmt::join(stored.devices, ","));
+  options.allow_gpu_mismatch = true;  // decided when the run began; another architecture is a refused change
 }
 
 // The stored plan with what a resume may add to it: old indexes stay, whatever the order of names is now.
@@ -114,15 +150,7 @@ std::vector<PlannedTask> merged_tasks(const std::vector<PlannedTask>& before,
 
 }  // namespace
 
-Result<std::vector<std::string>> choose_devices(const Options& options, const RunConfig& config,
-                                                std::size_t tasks, unsigned cores) {
-  const bool cpu = equals_ignoring_case(config.target_gpu_model, "CPU");
-  if (!cpu && !options.cpu_slots) {
-    return fail(ErrorCode::invalid_input,
-                fmt::format("target_gpu_model is {}, but GPU devices are not available in this build yet; "
-                            "give --cpu-slots N to run on the CPU all the same",
-                            config.target_gpu_model));
-  }
+std::vector<std::string> cpu_slots(const Options& options, std::size_t tasks, unsigned cores) {
   const std::int64_t usual =
       static_cast<std::int64_t>(std::min<std::size_t>(std::max(1U, cores), std::max<std::size_t>(1, tasks)));
   std::vector<std::string> devices;
@@ -137,7 +165,7 @@ Result<PreparedRun> prepare_new_run(const Options& options, const World& world) 
   const fs::path tasks =
       options.tasks_directory.empty() ? world.paths.data / "tasks" : options.tasks_directory;
   ARENA_ASSIGN(PreparedRun run, prepare(options, world, std::move(config), tasks, nullptr));
-  run.warnings = std::move(warnings);
+  run.warnings.insert(run.warnings.begin(), warnings.begin(), warnings.end());
   return run;
 }
 
@@ -151,12 +179,12 @@ Result<PreparedResume> prepare_resume(const Options& options, const World& world
     config.log_directory = stored.config.log_directory;
   }
   Options remembered = options;
-  if (!options.cpu_slots) remembered.cpu_slots = static_cast<std::int64_t>(stored.devices.size());
+  if (!options.cpu_slots && !options.gpu_ids) remember_devices(stored, remembered);
   const fs::path tasks =
       options.tasks_directory.empty() ? fs::path(stored.tasks_directory) : options.tasks_directory;
   PreparedResume prepared;
   ARENA_ASSIGN(prepared.run, prepare(remembered, world, std::move(config), tasks, &stored));
-  prepared.run.warnings = std::move(warnings);
+  prepared.run.warnings.insert(prepared.run.warnings.begin(), warnings.begin(), warnings.end());
   RunRecord& record = prepared.run.record;
   prepared.differences = compare_plans(stored, record);
   if (prepared.differences.is_refused()) {

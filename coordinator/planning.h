@@ -1,6 +1,7 @@
 #pragma once
 // From the command line to what a run executes: configuration, agent, tasks, slots. Looks at files, creates
 // none; whatever is wrong is found here.
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,9 +13,10 @@
 namespace arena {
 
 struct PreparedRun {
-  RunRecord record;                            // a new run's has neither id nor name yet
-  RunPlan plan;                                // as the files are now
-  std::vector<std::string> devices;            // one per slot
+  RunRecord record;                  // a new run's has neither id nor name yet
+  RunPlan plan;                      // as the files are now
+  std::vector<std::string> devices;  // one per slot
+  std::map<std::string, std::string> driver_versions;
   std::vector<std::string> environment_names;  // for the agent
   std::vector<std::string> warnings;           // about the configuration; those about tasks are the plan's
 };
@@ -30,10 +32,7 @@ struct PreparedResume {
 };
 Result<PreparedResume> prepare_resume(const Options& options, const World& world, const RunRecord& stored);
 
-// CPU slots: as many as asked for, else one per core but no more than tasks. invalid_input for a GPU target
-// without
-// --cpu-slots, since there are no GPU devices in this build.
-Result<std::vector<std::string>> choose_devices(const Options& options, const RunConfig& config,
-                                                std::size_t tasks, unsigned cores);
+// CPU slots: as many as asked for, else one per core but no more than tasks.
+std::vector<std::string> cpu_slots(const Options& options, std::size_t tasks, unsigned cores);
 
 }  // namespace arena

@@ -60,6 +60,9 @@ void add_result(Json& line, const ScoredRow& scored) {
   line["not_measured"] = std::move(reasons);
   line["task_digest"] = result.task_digest;
   line["device"] = result.device;
+  line["device_facts"] = result.device_facts;
+  line["telemetry"] = result.telemetry;
+  line["throttling"] = result.throttling;
   if (scored.has_result && !result.run_id.empty()) {
     const AgentOutcome& agent = result.agent;
     line["agent_outcome"] = {{"end", agent.end},

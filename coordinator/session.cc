@@ -124,6 +124,8 @@ class Coordinator {
   LocalLaunch launch_settings(const fs::path& logs, const std::string& start) const {
     LocalLaunch settings;
     settings.worker_program = world_.paths.worker;
+    settings.probe_program = world_.paths.probe;
+    settings.wait_for_gpu = options_.wait_for_gpu;
     settings.data_directory = world_.paths.data;
     settings.cache_directory = layout_.run_directory().parent_path().parent_path() / ".arena_cache";
     settings.log_directory = logs;

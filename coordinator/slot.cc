@@ -11,6 +11,7 @@ SlotEvent exit_event(const std::optional<ProcessEnd>& end) {
     case 1:
       return SlotEvent::exited_done;
     case 2:
+    case 5:  // its device
       return SlotEvent::exited_unusable;
     case 3:
       return SlotEvent::exited_halted;

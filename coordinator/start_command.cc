@@ -55,6 +55,7 @@ Result<Session> create_run(PreparedRun run, const Options& options, World& world
   record.run_name = layout.run_name();
   record.created_at = format_utc(now);
   record.tool_versions = read_tool_versions();
+  record.tool_versions.merge(run.driver_versions);
   ARENA_TRY(publish(world.disk, layout.run_record(), write_run_record(record), Sync::yes, Replace::no));
   step("run.recorded");
   ARENA_ASSIGN(const FileLock building, lock_unbuilt_run(layout));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
@@ -38,6 +39,20 @@ std::vector<LiveWorker> live_workers(FileSystem& disk, const QueueLayout& layout
     live.push_back(std::move(seen));
   }
   return live;
+}
+
+std::vector<Quarantine> quarantined_devices(const QueueLayout& layout, const std::vector<LiveWorker>& live) {
+  std::map<std::string, std::string> reasons;
+  for (const Event& event : EventReader(layout).read_all()) {
+    const auto device = event.more.find("device");
+    if (device == event.more.end()) continue;
+    if (event.kind == "quarantine") reasons[device->second] = event.message;
+    if (event.kind == "worker_start") reasons.erase(device->second);
+  }
+  for (const LiveWorker& worker : live) reasons.erase(worker.device);
+  std::vector<Quarantine> quarantined;
+  for (auto& [device, reason] : reasons) quarantined.push_back({device, std::move(reason)});
+  return quarantined;
 }
 
 std::vector<FailedTask> failed_tasks(FileSystem& disk, const QueueLayout& layout,
@@ -83,6 +98,7 @@ Result<RunStatus> read_status(FileSystem& disk, const fs::path& run_directory) {
   status.corrupt = count_corrupt(disk, layout);
   status.failed = failed_tasks(disk, layout, snapshot);
   status.workers = live_workers(disk, layout);
+  status.quarantined = quarantined_devices(layout, status.workers);
   ARENA_ASSIGN(status.halt, read_halt(disk, layout.halt_file()));
   return status;
 }
@@ -128,6 +144,8 @@ std::vector<std::string> status_lines(const RunStatus& status, WallTime now) {
           fmt::format(", output {} ago", format_duration(duration_cast<seconds>(now - *worker.last_output)));
     lines.push_back(std::move(line));
   }
+  for (const Quarantine& quarantine : status.quarantined)
+    lines.push_back(fmt::format("device  {} quarantined: {}", quarantine.device, quarantine.reason));
   for (std::size_t i = 0; i < std::min(status.failed.size(), kFailedShown); ++i) {
     const FailedTask& task = status.failed[i];
     lines.push_back(fmt::format("failed  {}: {}{}{}", task.name, task.cause, task.message.empty() ? "" : ": ",
@@ -168,6 +186,9 @@ std::string status_json(const RunStatus& status) {
     if (worker.last_output) one["last_output"] = format_utc(*worker.last_output);
     json["workers"].push_back(std::move(one));
   }
+  json["quarantined"] = Json::array();
+  for (const Quarantine& quarantine : status.quarantined)
+    json["quarantined"].push_back({{"device", quarantine.device}, {"reason", quarantine.reason}});
   json["failed"] = Json::array();
   for (const FailedTask& task : status.failed) {
     json["failed"].push_back({{"task", task.name}, {"cause", task.cause}, {"message", task.message}});

@@ -26,6 +26,12 @@ struct LiveWorker {
   std::optional<WallTime> last_output;
 };
 
+// A device whose last worker left because of it.
+struct Quarantine {
+  std::string device;
+  std::string reason;
+};
+
 struct RunStatus {
   fs::path run_directory;
   RunRecord record;
@@ -34,6 +40,7 @@ struct RunStatus {
   std::int64_t corrupt = 0;
   std::vector<FailedTask> failed;
   std::vector<LiveWorker> workers;
+  std::vector<Quarantine> quarantined;
   bool coordinator = false;
   std::optional<Halt> halt;
   bool is_over() const { return !coordinator && workers.empty(); }

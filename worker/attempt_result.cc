@@ -68,6 +68,27 @@ void add_timing(const AttemptFacts& facts, TaskResult& result) {
   }
 }
 
+// baseline_clock_mhz_median: 1980
+void add_telemetry(const std::map<std::string, TelemetrySummary>& sides, TaskResult& result) {
+  for (const auto& [side, summary] : sides) {
+    const auto add = [&](const char* quantity, const std::optional<TelemetryRange>& range) {
+      if (!range) return;
+      const std::string start = side + "_" + quantity;
+      result.telemetry[start + "_min"] = range->min;
+      result.telemetry[start + "_median"] = range->median;
+      result.telemetry[start + "_max"] = range->max;
+    };
+    result.telemetry[side + "_samples"] = static_cast<double>(summary.samples);
+    add("clock_mhz", summary.clock_mhz);
+    add("power_w", summary.power_w);
+    add("temperature_c", summary.temperature_c);
+    if (!summary.throttle) continue;
+    std::string reasons;
+    for (const std::string& reason : *summary.throttle) reasons += (reasons.empty() ? "" : ", ") + reason;
+    result.throttling[side] = reasons.empty() ? "none" : reasons;
+  }
+}
+
 }  // namespace
 
 TaskResult make_result(const AttemptFacts& facts) {
@@ -86,6 +107,8 @@ TaskResult make_result(const AttemptFacts& facts) {
   result.worker_id = facts.worker_id;
   result.task_digest = facts.task_digest;
   result.device = facts.device;
+  result.device_facts = facts.device_facts;
+  add_telemetry(facts.telemetry, result);
   result.agent = facts.candidate.agent;
   result.durations_ms = facts.durations_ms;
   for (const auto& [phase, duration] : verdict.durations_ms) result.durations_ms[phase] = duration;

@@ -1,5 +1,6 @@
 #pragma once
 // Puts what an attempt measured together into task_result.yaml's values. Pure.
+#include "device/telemetry.h"
 #include "model/score.h"
 #include "model/task_result.h"
 #include "worker/candidate.h"
@@ -14,6 +15,8 @@ struct AttemptFacts {
   std::string worker_id;
   std::string task_digest;
   std::string device;
+  std::map<std::string, std::string> device_facts;
+  std::map<std::string, TelemetrySummary> telemetry;  // by side: baseline, evaluation
   std::string agent_name;
   ScoreFormula formula = ScoreFormula::points;
   Measurement baseline;

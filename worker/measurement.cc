@@ -59,7 +59,7 @@ Result<Measurement> measure(TaskCommands& commands, const std::vector<std::strin
   for (std::size_t i = 0; i < lines.size(); ++i) {
     last.problem = remove_old_reports(commands.directory());
     if (!last.problem.empty()) return last;
-    ARENA_ASSIGN(const CommandRun run, commands.run(lines[i], numbered_log(log_name, i), limit));
+    ARENA_ASSIGN(const CommandRun run, commands.run_timed(lines[i], numbered_log(log_name, i), limit));
     if (!run.outcome.succeeded()) {
       last = {{}, explain_failure(lines[i], run)};
       continue;

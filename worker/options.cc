@@ -17,6 +17,12 @@ fs::path absolute(const std::string& path) {
   return ignored ? fs::path(path) : made;
 }
 
+fs::path default_probe() {
+  boost::system::error_code unreadable;
+  const fs::path program = fs::read_symlink("/proc/self/exe", unreadable);
+  return unreadable ? fs::path("arena-probe") : program.parent_path() / "arena-probe";
+}
+
 // ../share/arena beside the program, in the build tree as when installed.
 fs::path default_data_directory() {
   boost::system::error_code unreadable;
@@ -28,12 +34,14 @@ fs::path default_data_directory() {
 
 std::variant<WorkerOptions, EarlyExit> parse_worker_options(int argc, const char* const* argv) {
   WorkerOptions options;
-  std::string run, data, cache, log;
+  std::string run, data, cache, log, probe;
   CLI::App app{"Executes the tasks of a run, one at a time. Started by arena-coord.", "arena-worker"};
   app.set_version_flag("--version", ARENA_VERSION);
   app.add_option("--run-dir", run, "run directory")->required();
   app.add_option("--worker-id", options.worker_id, "slot.n, unique for every start")->required();
   app.add_option("--device", options.device, "what this worker measures on, for the results");
+  app.add_option("--probe", probe, "arena-probe (default: beside the program)");
+  app.add_flag("--wait-for-gpu", options.wait_for_gpu, "wait for the device while another run holds it");
   app.add_option("--launcher", options.launcher, "how it was started");
   app.add_option("--data-dir", data,
                  "directory of agents/ and prompts/ (default: ../share/arena beside the program)");
@@ -54,6 +62,7 @@ std::variant<WorkerOptions, EarlyExit> parse_worker_options(int argc, const char
   }
   options.run_directory = absolute(run);
   options.data_directory = data.empty() ? default_data_directory() : absolute(data);
+  options.probe = probe.empty() ? default_probe() : absolute(probe);
   options.cache_directory =
       cache.empty() ? options.run_directory.parent_path().parent_path() / ".arena_cache" : absolute(cache);
   if (!log.empty()) options.log_file = absolute(log);

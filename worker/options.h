@@ -13,8 +13,10 @@ struct WorkerOptions {
   std::string worker_id;   // slot.n
   std::string device = "unknown device";
   std::string launcher = "local";
-  fs::path data_directory;   // agents/*.yaml and prompts/*.md
-  fs::path cache_directory;  // clones of `repository` tasks
+  fs::path probe;             // arena-probe
+  bool wait_for_gpu = false;  // that somebody else holds
+  fs::path data_directory;    // agents/*.yaml and prompts/*.md
+  fs::path cache_directory;   // clones of `repository` tasks
   fs::path log_file;
   bool verbose = false;
 };

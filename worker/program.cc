@@ -47,6 +47,7 @@ Result<WorkerSetup> make_setup(FileSystem& disk, const QueueLayout& layout, cons
   setup.cache_directory = options.cache_directory;
   setup.worker_id = options.worker_id;
   setup.device = options.device;
+  setup.arena_probe = options.probe;
   setup.reap_mode = mode == ReapMode::pid_namespace ? "pid_namespace" : "subreaper";
   setup.environment = current_environment();
   return setup;
@@ -79,13 +80,39 @@ Status announce(FileSystem& disk, Clock& clock, const QueueLayout& layout, const
   return append_event(disk, layout, start);
 }
 
+// After the announcement, so that a coordinator can end a worker that waits. What goes wrong stands in the
+// ledger: it is about the device, and the run goes on without it.
+Status take_device(FileSystem& disk, Clock& clock, const QueueLayout& layout, const WorkerOptions& options,
+                   RealProcessRunner& runner, WorkerSetup& setup) {
+  DeviceAssignment assignment;
+  assignment.identity = setup.device;
+  assignment.arena_probe = options.probe;
+  assignment.isolation = options.launcher == "local" ? Isolation::environment : Isolation::device_nodes;
+  assignment.wait = options.wait_for_gpu;
+  assignment.holder = fmt::format("worker {} of {}", setup.worker_id, layout.run_directory().string());
+  auto taken =
+      AssignedDevice::take(assignment, setup.environment, [&runner] { return runner.stop_requested(); });
+  if (taken) {
+    setup.assigned = std::move(*taken);
+    return {};
+  }
+  Event event;
+  event.time = format_utc(clock.now());
+  event.kind = "quarantine";
+  event.writer = setup.worker_id;
+  event.message = taken.error().message;
+  event.more["device"] = setup.device;
+  static_cast<void>(append_event(disk, layout, event));
+  return fail(std::move(taken).error());
+}
+
 int exit_code(WorkerExit code) { return static_cast<int>(code); }
 
 int work(const WorkerOptions& options, const QueueLayout& layout) {
   RealFileSystem disk(renames_on(layout.run_directory()));
   RealClock clock;
   RealProcessRunner runner;
-  const auto setup = make_setup(disk, layout, options, runner.reap_mode());
+  auto setup = make_setup(disk, layout, options, runner.reap_mode());
   if (!setup) {
     spdlog::error("cannot start: {}", setup.error().message);
     return exit_code(WorkerExit::usage);
@@ -94,6 +121,11 @@ int work(const WorkerOptions& options, const QueueLayout& layout) {
     spdlog::error("cannot start: {}", announced.error().message);
     return exit_code(announced.error().code == ErrorCode::exists ? WorkerExit::usage
                                                                  : WorkerExit::cannot_go_on);
+  }
+  if (const Status taken = take_device(disk, clock, layout, options, runner, *setup); !taken) {
+    spdlog::error("cannot use {}: {}", setup->device, taken.error().message);
+    return exit_code(taken.error().code == ErrorCode::cancelled ? WorkerExit::stopped
+                                                                : WorkerExit::device_unfit);
   }
   spdlog::info("worker {} of {} on {}", setup->worker_id, setup->run.run_name, setup->device);
   WorkerLoop loop(*setup, layout, disk, clock, runner, [&runner] { return runner.end_descendants(); });

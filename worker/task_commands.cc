@@ -57,6 +57,14 @@ Result<CommandRun> TaskCommands::run(const std::string& line, const std::string&
   return run;
 }
 
+Result<CommandRun> TaskCommands::run_timed(const std::string& line, const std::string& log_name,
+                                           std::chrono::milliseconds limit) {
+  settings_.timing_begins();
+  auto done = run(line, log_name, limit);
+  settings_.timing_ended();
+  return done;
+}
+
 Result<std::string> TaskCommands::run_all(const std::vector<std::string>& lines, const std::string& log_name,
                                           std::chrono::milliseconds limit, const Objection& objection) {
   for (std::size_t i = 0; i < lines.size(); ++i) {

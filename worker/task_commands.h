@@ -21,7 +21,9 @@ struct CommandSettings {
   std::uint64_t output_limit = 16 << 20;
   std::string python_path;  // empty: as the line says
   std::function<Status(const fs::path& log)> starting =
-      nullptr;  // told before each line; its error ends the run
+      nullptr;                                  // told before each line; its error ends the run
+  std::function<void()> timing_begins = [] {};  // around each performance command
+  std::function<void()> timing_ended = [] {};
 };
 
 struct CommandRun {
@@ -39,6 +41,9 @@ class TaskCommands {
   // `log_name` without .log. cancelled when the worker was asked to stop; other errors are the runner's own.
   Result<CommandRun> run(const std::string& line, const std::string& log_name,
                          std::chrono::milliseconds limit);
+  // The same for a line that measures.
+  Result<CommandRun> run_timed(const std::string& line, const std::string& log_name,
+                               std::chrono::milliseconds limit);
 
   // The lines one after the other, until one fails; what went wrong, or empty. The n-th log is
   // `<log_name>_<n>` from 2 on. `objection` may find fault with the output of a line that succeeded.

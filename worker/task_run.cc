@@ -38,6 +38,7 @@ CandidateRecord record_of(const TaskDescriptor& descriptor) {
 TaskRun::TaskRun(const WorkerSetup& setup, const QueueLayout& layout, FileSystem& disk, Clock& clock,
                  ProcessRunner& runner, const TaskDescriptor& descriptor, AttemptHooks hooks)
     : setup_(setup),
+      telemetry_(setup.arena_probe, setup.assigned.device(), setup.environment),
       layout_(layout),
       disk_(disk),
       clock_(clock),
@@ -55,6 +56,7 @@ TaskRun::TaskRun(const WorkerSetup& setup, const QueueLayout& layout, FileSystem
   facts_.task_digest = descriptor_.task_digest;
   facts_.worker_id = setup_.worker_id;
   facts_.device = setup_.device;
+  facts_.device_facts = setup_.assigned.facts();
   facts_.agent_name = setup_.agent.name;
   facts_.formula = setup_.run.config.score_formula;
 }
@@ -249,6 +251,8 @@ Status TaskRun::evaluate() {
 
 Status TaskRun::publish() {
   ARENA_TRY(begin(AttemptPhase::publication));
+  // What a sick device measured is no result: the task goes back.
+  ARENA_TRY(setup_.assigned.check_health());
   const TaskResult result = make_result(facts_);
   const std::string text = write_task_result(result);
   ARENA_TRY(publish_results(*workspace_, directory_.logs(), facts_.baseline.cases,
@@ -267,6 +271,7 @@ Result<EnvironmentMap> TaskRun::environment_for(const std::string& side) {
   ARENA_ASSIGN(EnvironmentMap environment, private_environment(directory_.home(side)));
   environment.merge(visible_environment(setup_.environment));
   if (side == kSetupSide) environment.merge(select_environment(setup_.environment, kProxyNames));
+  apply_mask(setup_.assigned.mask(), environment);
   environment["ARENA_WORKER"] = setup_.run.run_id + "/" + setup_.worker_id;
   return environment;
 }
@@ -279,6 +284,10 @@ Result<TaskCommands> TaskRun::commands_in(const fs::path& directory, const std::
   settings.output_limit = setup_.run.config.output_limit_bytes;
   settings.python_path = setup_.run.config.agent.python_path.value_or("");
   settings.starting = [this](const fs::path& log) { return hooks_.report(phase_, log); };
+  settings.timing_begins = [this] { telemetry_.start(); };
+  settings.timing_ended = [this, side] {
+    if (auto summary = telemetry_.stop()) facts_.telemetry[side] = std::move(*summary);
+  };
   return TaskCommands(runner_, std::move(settings));
 }
 

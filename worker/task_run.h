@@ -14,8 +14,10 @@
 #include "os/process.h"
 #include "queue/queue_layout.h"
 #include "worker/agent.h"
+#include "worker/assigned_device.h"
 #include "worker/attempt_outcome.h"
 #include "worker/attempt_result.h"
+#include "worker/telemetry_recorder.h"
 #include "worker/workspace.h"
 
 namespace arena {
@@ -28,6 +30,8 @@ struct WorkerSetup {
   fs::path cache_directory;  // clones
   std::string worker_id;
   std::string device;
+  AssignedDevice assigned;  // what `device` names
+  fs::path arena_probe;
   std::string reap_mode;       // how processes are kept track of, for the proofs
   EnvironmentMap environment;  // the worker's own; children get parts of it
 };
@@ -69,6 +73,7 @@ class TaskRun {
   void clean_up();
 
   const WorkerSetup& setup_;
+  TelemetryRecorder telemetry_;
   const QueueLayout& layout_;
   FileSystem& disk_;
   Clock& clock_;

@@ -40,6 +40,15 @@ WorkerExit WorkerLoop::run() {
       spdlog::info("asked to claim no more");
       return WorkerExit::stopped;
     }
+    if (const Status healthy = setup_.assigned.check_health(); !healthy) {
+      spdlog::error("{}: no further task is claimed", healthy.error().message);
+      Event event;
+      event.kind = "quarantine";
+      event.message = healthy.error().message;
+      event.more["device"] = setup_.device;
+      static_cast<void>(record(std::move(event)));
+      return WorkerExit::device_unfit;
+    }
     const auto claimed = queue_.claim();
     if (!claimed) {
       spdlog::error("cannot claim a task: {}", claimed.error().message);

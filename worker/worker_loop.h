@@ -13,6 +13,7 @@ enum class WorkerExit {
   usage = 2,         // configuration: a restart would not help
   stopped = 3,       // stopped, halted, or its task was given away
   cannot_go_on = 4,  // disk full, claims fail, processes that cannot be ended
+  device_unfit = 5,  // its device is taken, cannot be proved or became sick: nothing more on this slot
 };
 
 class WorkerLoop {

@@ -35,7 +35,7 @@ Result<std::string> ask_probe(const fs::path& program, const std::string& mode,
   spec.argv = {program.string(), mode};
   spec.environment = environment;
   spec.working_directory = "/";
-  spec.output_file = fmt::format("/proc/{}/fd/{}", ::getpid(), memory.get());
+  spec.output_file = fmt::format("/proc/self/fd/{}", memory.get());
   ARENA_ASSIGN(const LaunchedProcess process, launch(spec));
   pollfd watched{process.pidfd(), POLLIN, 0};
   const auto end = std::chrono::steady_clock::now() + deadline;

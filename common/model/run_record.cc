@@ -117,6 +117,7 @@ std::string write_run_record(const RunRecord& record) {
       .string("tasks_directory", record.tasks_directory)
       .string("launcher", record.launcher)
       .string_list("devices", record.devices)
+      .string_list("device_details", record.device_details)
       .string("architecture", record.architecture)
       .string("config_digest", record.config_digest)
       .begin_mapping("tool_versions");
@@ -158,6 +159,7 @@ Result<RunRecord> read_run_record(std::string_view text, const std::string& name
   record.tasks_directory = reader.required_string("tasks_directory");
   record.launcher = reader.string("launcher").value_or("");
   record.devices = reader.string_list("devices").value_or(std::vector<std::string>{});
+  record.device_details = reader.string_list("device_details").value_or(std::vector<std::string>{});
   record.architecture = reader.string("architecture").value_or("");
   record.config_digest = reader.string("config_digest").value_or("");
   read_tool_versions(reader, record);

@@ -37,8 +37,9 @@ struct RunRecord {
   std::string config_file;      // as given, for people
   std::string tasks_directory;  // absolute
   std::string launcher;
-  std::vector<std::string> devices;
-  std::string architecture;  // used for the platform filter; empty on CPU
+  std::vector<std::string> devices;         // one per slot: "cpu slot 0", a GPU's PCI address (and partition)
+  std::vector<std::string> device_details;  // of GPUs: what was found, a JSON object each
+  std::string architecture;                 // used for the platform filter; empty on CPU
   RunConfig config;
   std::string config_digest;  // sha256 of canonical_text(config)
   std::map<std::string, std::string> tool_versions;

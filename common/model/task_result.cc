@@ -232,6 +232,21 @@ std::string write_task_result(const TaskResult& result) {
       .integer("attempt", result.attempt)
       .string("worker_id", result.worker_id);
   yaml.string("task_digest", result.task_digest).string("device", result.device);
+  if (!result.device_facts.empty()) {
+    yaml.begin_mapping("device_facts");
+    for (const auto& [key, value] : result.device_facts) yaml.string(key, value);
+    yaml.end_mapping();
+  }
+  if (!result.telemetry.empty()) {
+    yaml.begin_mapping("telemetry");
+    for (const auto& [key, value] : result.telemetry) yaml.number(key, value);
+    yaml.end_mapping();
+  }
+  if (!result.throttling.empty()) {
+    yaml.begin_mapping("throttling");
+    for (const auto& [side, reasons] : result.throttling) yaml.string(side, reasons);
+    yaml.end_mapping();
+  }
   write_agent(yaml, result.agent);
   yaml.begin_mapping("durations_ms");
   for (const auto& [phase, duration] : result.durations_ms) yaml.integer(phase, duration);
@@ -261,6 +276,9 @@ Result<TaskResult> read_task_result(std::string_view text, const std::string& na
   result.worker_id = reader.string("worker_id").value_or("");
   result.task_digest = reader.string("task_digest").value_or("");
   result.device = reader.string("device").value_or("");
+  result.device_facts = read_map(reader, "device_facts", yaml_string);
+  result.telemetry = read_map(reader, "telemetry", yaml_double);
+  result.throttling = read_map(reader, "throttling", yaml_string);
   result.agent = read_agent(reader.node("agent"), name, reader);
   result.durations_ms = read_map(reader, "durations_ms", yaml_integer);
   result.proofs = read_map(reader, "proofs", yaml_string);

@@ -58,7 +58,12 @@ struct TaskResult {
   std::int64_t attempt = 0;
   std::string worker_id;
   std::string task_digest;
-  std::string device;  // "cpu slot 0", later the PCI address
+  std::string device;                               // "cpu slot 0", or a GPU's PCI address with its partition
+  std::map<std::string, std::string> device_facts;  // of a GPU: unique_id, name, arch, versions
+  // Of a GPU: <side>_<quantity>_<min|median|max>, sides baseline and evaluation, quantities clock_mhz,
+  // power_w, temperature_c; and <side>_samples.
+  std::map<std::string, double> telemetry;
+  std::map<std::string, std::string> throttling;  // side -> what held its clock down, "none" for nothing
   AgentOutcome agent;
   std::map<std::string, std::int64_t> durations_ms;  // phase -> milliseconds
   std::map<std::string, std::string> proofs;         // phase -> "no process left" and how it was seen
