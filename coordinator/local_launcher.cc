@@ -33,6 +33,8 @@ LaunchSpec local_launch_spec(const QueueLayout& layout, const LocalLaunch& setti
   if (settings.wait_for_gpu) spec.argv.emplace_back("--wait-for-gpu");
   if (settings.verbose) spec.argv.push_back("-v");
   std::vector<std::string> names = basic_environment_names();
+  const std::vector<std::string>& devices = device_environment_names();
+  names.insert(names.end(), devices.begin(), devices.end());
   names.insert(names.end(), settings.environment_names.begin(), settings.environment_names.end());
   spec.environment = select_environment(environment, names);
   spec.environment["ARENA_RUN_ID"] = settings.run_id;

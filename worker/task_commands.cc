@@ -90,13 +90,6 @@ std::string explain_failure(const std::string& line, const CommandRun& run) {
   return text;
 }
 
-const std::vector<std::string>& device_environment_names() {
-  static const std::vector<std::string> names = {
-      "ROCR_VISIBLE_DEVICES", "CUDA_*", "GPU_DEVICE_ORDINAL", "NVIDIA_*", "PYTORCH_ROCM_ARCH",   "HIP_*",
-      "AMDGPU_TARGETS",       "ROCM_*", "GPU_TARGETS",        "HSA_*",    "AGENT_KERNEL_ARENA_*"};
-  return names;
-}
-
 bool is_disk_full(const fs::path& directory) {
   struct statvfs status {};
   if (::statvfs(directory.c_str(), &status) != 0) return false;

@@ -61,10 +61,6 @@ std::string numbered_log(const std::string& log_name, std::size_t index);  // fr
 // "exit code 2: " and the end of the output (some 4 KB), printable: what goes into an error message.
 std::string explain_failure(const std::string& line, const CommandRun& run);
 
-// Devices and their tool chains: what task commands and agents see of the caller's environment, besides the
-// basic names.
-const std::vector<std::string>& device_environment_names();
-
 // Is (nearly) no block or inode left there? A command that failed then says nothing about the kernel.
 bool is_disk_full(const fs::path& directory);
 

@@ -38,6 +38,13 @@ EnvironmentMap select_environment(const EnvironmentMap& environment,
   return selected;
 }
 
+const std::vector<std::string>& device_environment_names() {
+  static const std::vector<std::string> names = {
+      "ROCR_VISIBLE_DEVICES", "CUDA_*", "GPU_DEVICE_ORDINAL", "NVIDIA_*", "PYTORCH_ROCM_ARCH",   "HIP_*",
+      "AMDGPU_TARGETS",       "ROCM_*", "GPU_TARGETS",        "HSA_*",    "AGENT_KERNEL_ARENA_*"};
+  return names;
+}
+
 const std::vector<std::string>& basic_environment_names() {
   static const std::vector<std::string> names{"PATH",
                                               "LANG",
