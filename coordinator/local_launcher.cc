@@ -42,7 +42,9 @@ LaunchSpec local_launch_spec(const QueueLayout& layout, const LocalLaunch& setti
   spec.working_directory = layout.run_directory();
   spec.output_file = layout.worker_log(order.worker_id);
   spec.new_session = true;
-  spec.new_pid_namespace = true;
+  // CUDA does not start in a PID namespace that /proc is not of, and a /proc of its own would hide the
+  // worker's pid from it. Without the namespace it is child subreaper, which its results say.
+  spec.new_pid_namespace = order.device.starts_with("cpu slot");
   return spec;
 }
 

@@ -32,7 +32,9 @@ check "an unknown GPU is a usage error" test $? -eq 2
 check "and creates nothing" test ! -e "$root/workspace_H200_oracle"
 run --gpu-ids 0 >"$root/first.log" 2>&1 &
 first=$!
-until [ -n "$(find "$root" -path '*/.parallel/running/*.yaml' 2>/dev/null)" ]; do :; done
+until [ -n "$(find "$root" -path '*/.parallel/running/*.yaml' 2>/dev/null)" ]; do
+  kill -0 $first 2>/dev/null || { cat "$root/first.log"; break; }
+done
 run --gpu-ids 0 >"$root/second.log" 2>&1
 check "a second run cannot have the same GPU" test $? -eq 2
 check "and is told who holds it" has "$root/second.log" "taken by worker 0.1 of"
@@ -50,7 +52,7 @@ for file in "$first_result" "$result"; do
   check "and its runtime" has "$file" "cuda_runtime_version"
   check "and what it was doing" has "$file" "baseline_power_w_median"
 done
-seen=$(find "$root" -path '*/.attempts/*' -name 'performance*.log' | head -1)
+seen=$(find "$root" -path '*/logs/performance*.log' | head -1)
 check "tasks see this GPU only" has "$seen" "CUDA_VISIBLE_DEVICES=${address#* }"
 check "and no AMD device" has "$seen" "^ROCR_VISIBLE_DEVICES=$"
 check "run.yaml has the driver" has "$(find "$root" -name run.yaml | head -1)" "nvml driver"
