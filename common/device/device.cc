@@ -84,6 +84,7 @@ Device parse_device(const Json& json) {
   take(json, "render_group", device.render_group);
   take(json, "driver", device.driver);
   take(json, "kfd_node", device.kfd_node);
+  take(json, "hsa_node", device.hsa_node);
   take(json, "kfd_gpu_id", device.kfd_gpu_id);
   device.integrated = json.value("integrated", false);
   take(json, "temperature_c", device.temperature_c);
@@ -151,6 +152,7 @@ Json to_json(const Device& device) {
   json["render_group"] = or_null(device.render_group);
   json["driver"] = or_null(device.driver);
   json["kfd_node"] = or_null(device.kfd_node);
+  json["hsa_node"] = or_null(device.hsa_node);
   json["kfd_gpu_id"] = or_null(device.kfd_gpu_id);
   json["integrated"] = device.integrated;
   json["temperature_c"] = or_null(device.temperature_c);

@@ -52,6 +52,7 @@ struct Device {
   std::string render_group;  // its group's name, or number where it has none
   std::string driver;        // kernel module that drives it
   std::optional<std::int64_t> kfd_node;
+  std::optional<std::int64_t> hsa_node;  // the same node as HSA numbers it, which skips those it may not use
   std::optional<std::int64_t> kfd_gpu_id;
   bool integrated = false;  // part of a CPU
   std::optional<double> temperature_c;

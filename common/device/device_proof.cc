@@ -43,7 +43,7 @@ RuntimeView parse_view(const Json& json) {
     device.unique_id = entry.at("unique_id").get<std::string>();
     device.name = entry.at("name").get<std::string>();
     device.arch = entry.at("arch").get<std::string>();
-    if (!entry.at("kfd_node").is_null()) device.kfd_node = entry.at("kfd_node").get<std::int64_t>();
+    if (!entry.at("node").is_null()) device.node = entry.at("node").get<std::int64_t>();
     if (!entry.at("memory_bytes").is_null())
       device.memory_bytes = entry.at("memory_bytes").get<std::uint64_t>();
     view.devices.push_back(std::move(device));
@@ -119,7 +119,7 @@ Json to_json(const RuntimeView& view) {
          {"unique_id", to_printable_utf8(device.unique_id)},
          {"name", to_printable_utf8(device.name)},
          {"arch", to_printable_utf8(device.arch)},
-         {"kfd_node", device.kfd_node ? Json(*device.kfd_node) : Json(nullptr)},
+         {"node", device.node ? Json(*device.node) : Json(nullptr)},
          {"memory_bytes", device.memory_bytes ? Json(*device.memory_bytes) : Json(nullptr)}});
   }
   return json;
@@ -167,10 +167,10 @@ Status check_proof(const Device& assigned, const std::vector<RuntimeView>& views
   if (!hsa_answers)
     return refuse(assigned,
                   "it is a partition, and only the HSA runtime tells partitions apart; it did not answer");
-  if (hsa->devices.front().kfd_node != assigned.kfd_node) {
+  if (hsa->devices.front().node != assigned.hsa_node) {
     return refuse(assigned,
-                  fmt::format("hsa sees KFD node {}, assigned was node {}",
-                              hsa->devices.front().kfd_node.value_or(-1), assigned.kfd_node.value_or(-1)));
+                  fmt::format("hsa sees node {}, assigned was node {}", hsa->devices.front().node.value_or(-1),
+                                        assigned.hsa_node.value_or(-1)));
   }
   return {};
 }

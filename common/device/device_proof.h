@@ -16,7 +16,7 @@ struct SeenDevice {
   std::string unique_id;
   std::string name;
   std::string arch;
-  std::optional<std::int64_t> kfd_node;  // HSA only: what tells partitions of one card apart
+  std::optional<std::int64_t> node;  // HSA only: what tells partitions of one card apart
   std::optional<std::uint64_t> memory_bytes;
 };
 
@@ -38,7 +38,7 @@ Result<std::vector<RuntimeView>> parse_runtime_views(std::string_view text);
 
 // Succeeds if HIP (CUDA for NVIDIA) sees one device, at the address of `assigned`, and nothing else that was
 // told contradicts. Otherwise `refused`, with both addresses. Of a card's partitions HSA's node decides,
-// where `nodes_are_shared` says that the asker numbers KFD nodes as the prober of `assigned` did (not in a
+// where `numbers` says that the asker numbers nodes as the prober of `assigned` did (not in a
 // container that got one device only).
 enum class NodeNumbers { shared, own };
 Status check_proof(const Device& assigned, const std::vector<RuntimeView>& views, NodeNumbers numbers);

@@ -57,7 +57,7 @@ Code look_at_agent(Agent agent, void* data) {
                       static_cast<std::uint8_t>(bdf >> 3 & 0x1f), static_cast<std::uint8_t>(bdf & 7)};
   seen.arch = ask_text(walk, agent, kName);
   seen.name = ask_text(walk, agent, kProductName);
-  seen.kfd_node = ask<std::uint32_t>(walk, agent, kDriverNode);
+  seen.node = ask<std::uint32_t>(walk, agent, kDriverNode);
   if (const std::string uuid = to_lower(ask_text(walk, agent, kUuid));
       uuid.starts_with("gpu-") && uuid.size() == 20)
     seen.unique_id = uuid.substr(4);

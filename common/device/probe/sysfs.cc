@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <map>
 
 #include <fmt/format.h>
 
@@ -160,15 +159,23 @@ std::vector<Device> split_card(const fs::path& root, const Device& card,
   return devices;
 }
 
-// ROCr numbers the GPUs in the order of their KFD nodes and leaves out those whose render node it cannot
-// open.
-void number_for_hip(std::vector<Device>& devices) {
-  std::map<std::int64_t, Device*> by_node;
-  for (Device& device : devices) {
-    if (device.kfd_node && device.reason.empty()) by_node[*device.kfd_node] = &device;
+// ROCr numbers the GPUs in the order of their KFD nodes. Nodes without properties, and GPUs whose render node it cannot open,
+// it leaves out and does not count.
+void number_for_runtimes(const std::vector<KfdNode>& topology, std::vector<Device>& devices) {
+  std::int64_t next_node = 0;
+  std::int64_t next_gpu = 0;
+  for (const KfdNode& node : topology) {
+    if (node.properties.empty()) continue;
+    if (node.property("simd_count") == 0) {
+      ++next_node;
+      continue;
+    }
+    for (Device& device : devices) {
+      if (device.kfd_node != node.node || !device.reason.empty()) continue;
+      device.hsa_node = next_node++;
+      device.hip_index = next_gpu++;
+    }
   }
-  std::int64_t next = 0;
-  for (const auto& [node, device] : by_node) device->hip_index = next++;
 }
 
 void explain_missing_nodes(const std::vector<KfdNode>& topology, std::vector<Device>& devices) {
@@ -276,7 +283,7 @@ std::vector<Device> read_sysfs_devices(const fs::path& root) {
     devices.insert(devices.end(), parts.begin(), parts.end());
   }
   explain_missing_nodes(topology, devices);
-  number_for_hip(devices);
+  number_for_runtimes(topology, devices);
   return devices;
 }
 
