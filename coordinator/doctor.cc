@@ -8,6 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "coordinator/commands.h"
+#include "device/device_probe.h"
+#include "device/device_selection.h"
+#include "device/inventory.h"
 #include "os/environment.h"
 #include "os/process.h"
 
@@ -98,23 +101,24 @@ Finding look_at_file_system(const fs::path& directory) {
           "give --workspace-root on a local disk"};
 }
 
-Finding look_for_gpu() {
-  boost::system::error_code error;
-  if (!fs::exists("/dev/kfd", error)) {
-    return {Finding::State::limited, "AMD GPU", "no /dev/kfd: only CPU slots",
-            "install the amdgpu driver on a machine with a GPU"};
-  }
-  if (::access("/dev/kfd", R_OK | W_OK) != 0) {
-    return {Finding::State::limited, "AMD GPU", "/dev/kfd may not be opened by this user",
-            "add the user to the groups render and video"};
-  }
-  return {Finding::State::ok, "AMD GPU", "/dev/kfd", ""};
+Finding look_for_gpus(const fs::path& probe) {
+  const std::string what = "GPUs";
+  const auto report = probe_devices(probe, current_environment());
+  if (!report) return {Finding::State::limited, what, report.error().message, ""};
+  const Inventory inventory = join(*report);
+  if (inventory.devices.empty())
+    return {Finding::State::limited, what, "none: " + inventory.why_none, "runs on CPU slots need none"};
+  const auto usable = select_all_usable(inventory.devices).devices.size();
+  const std::string detail = fmt::format("{} of {} usable", usable, inventory.devices.size());
+  const bool all = usable == inventory.devices.size() && inventory.complete;
+  return {all ? Finding::State::ok : Finding::State::limited, what, detail, "arena-coord gpus says why not"};
 }
 
 std::vector<Finding> examine(const Options& options, const World& world) {
   using State = Finding::State;
   return {
       look_for_file(world.paths.worker, "arena-worker"),
+      look_for_file(world.paths.probe, "arena-probe"),
       look_for_file(world.paths.data / "tasks", "tasks"),
       look_for_file(world.paths.data / "agents", "agents"),
       look_for_program("sh", "task commands are shell lines", "apt install dash", State::missing),
@@ -124,12 +128,10 @@ std::vector<Finding> examine(const Options& options, const World& world) {
       look_for_program("python3", "many task harnesses are Python", "apt install python3", State::limited),
       look_for_program("hipcc", "HIP tasks compile with it", "install ROCm: https://rocm.docs.amd.com",
                        State::limited),
-      look_for_program("rocm-smi", "GPUs are found with it", "install ROCm: https://rocm.docs.amd.com",
-                       State::limited),
       look_for_program("docker", "workers in containers", "apt install docker.io", State::limited),
       look_for_program("podman", "workers in containers without a daemon", "apt install podman",
                        State::limited),
-      look_for_gpu(),
+      look_for_gpus(world.paths.probe),
       try_pid_namespace(),
       look_at_space(options.workspace_root),
       look_at_file_system(options.workspace_root),

@@ -169,8 +169,8 @@ Status check_proof(const Device& assigned, const std::vector<RuntimeView>& views
                   "it is a partition, and only the HSA runtime tells partitions apart; it did not answer");
   if (hsa->devices.front().node != assigned.hsa_node) {
     return refuse(assigned,
-                  fmt::format("hsa sees node {}, assigned was node {}", hsa->devices.front().node.value_or(-1),
-                                        assigned.hsa_node.value_or(-1)));
+                  fmt::format("hsa sees node {}, assigned was node {}",
+                              hsa->devices.front().node.value_or(-1), assigned.hsa_node.value_or(-1)));
   }
   return {};
 }

@@ -159,8 +159,8 @@ std::vector<Device> split_card(const fs::path& root, const Device& card,
   return devices;
 }
 
-// ROCr numbers the GPUs in the order of their KFD nodes. Nodes without properties, and GPUs whose render node it cannot open,
-// it leaves out and does not count.
+// ROCr numbers the GPUs in the order of their KFD nodes. Nodes without properties, and GPUs whose render node
+// it cannot open, it leaves out and does not count.
 void number_for_runtimes(const std::vector<KfdNode>& topology, std::vector<Device>& devices) {
   std::int64_t next_node = 0;
   std::int64_t next_gpu = 0;

@@ -2,6 +2,7 @@
 """faults.py BIN_DIR WORK_DIR: machines on which something is wrong: each fault has its own message and costs its own device
 only."""
 import fcntl
+import json
 import os
 import shutil
 import signal
@@ -68,13 +69,23 @@ lab.check("it says so", "hung" in gpus[3]["reason"], gpus[3]["reason"])
 lab.check("the others have their values", all(gpu["power_w"] is not None for gpu in gpus if gpu["usable"]))
 lab.check("--gpu-ids refuses it", lab.gpus(machine, "--gpu-ids", "3")[0] == 2)
 
-print("== a runtime that hangs")
+print("== a library that hangs")
 machine = lab.machine("mi250x8")
-os.remove(machine + "/dev/kfd")
-os.mkfifo(machine + "/dev/kfd")
-done = lab.run(machine, ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", lab.probe, "see",
-                         "--patience-ms", "1500"])
-lab.check("see comes back", done.returncode == 0, done)
+libraries = lab.work + "/hanging"
+os.makedirs(libraries, exist_ok=True)
+for library, function in (("libnvidia-ml.so.1", "nvmlInit_v2"), ("libamdhip64.so.7", "hipGetDeviceCount")):
+    subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-o", "%s/%s" % (libraries, library), "-"], check=True,
+                   input=b"#include <unistd.h>\nint %s() { for (;;) pause(); }\n" % function.encode())
+paths = libraries + ":" + lab.thunk
+sources = lab.sources(machine, "--patience-ms", "1500", LD_LIBRARY_PATH=paths)
+lab.same("NVML's hang is told", (sources["nvml"]["state"], sources["nvml"]["message"]),
+         ("hung", "nvml did not answer in time while reading nvmlInit"))
+lab.same("and hides nothing of rocm_smi", (sources["rocm_smi"]["state"], len(sources["rocm_smi"]["devices"])), ("ok", 8))
+done = lab.run(machine, [lab.probe, "see", "--patience-ms", "1500"], LD_LIBRARY_PATH=paths)
+views = {view["runtime"]: view for view in json.loads(done.stdout)["views"]}
+lab.same("HIP's hang is told", (views["hip"]["state"], views["hip"]["message"]),
+         ("hung", "the hip runtime did not answer in time"))
+lab.same("and hides nothing of HSA", len(views["hsa"]["devices"]), 8)
 
 print("== a card that falls off the bus")
 machine = lab.machine("mi250x8")
