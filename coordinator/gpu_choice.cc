@@ -1,5 +1,6 @@
 #include "coordinator/gpu_choice.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -33,6 +34,23 @@ void mark_taken(Inventory& inventory) {
   }
 }
 
+// What is left of them: one that was lost does not keep a run from going on.
+void select_remembered(const std::vector<std::string>& identities, GpuView& view) {
+  view.is_asked_for = true;
+  for (const std::string& identity : identities) {
+    const auto& devices = view.inventory.devices;
+    const auto found = std::find_if(devices.begin(), devices.end(),
+                                    [&](const Device& device) { return identity_of(device) == identity; });
+    if (found != devices.end() && found->usability != Usability::unusable) {
+      view.selection.devices.push_back(*found);
+    } else {
+      view.inventory.problems.push_back(
+          fmt::format("GPU {} of this run cannot be used now: {}", identity,
+                      found == devices.end() ? "it is not there" : found->reason));
+    }
+  }
+}
+
 void add_version(std::map<std::string, std::string>& versions, const std::string& name,
                  const std::string& version) {
   if (!version.empty()) versions[name] = version;
@@ -42,9 +60,14 @@ void add_version(std::map<std::string, std::string>& versions, const std::string
 
 Result<GpuView> look_at_gpus(const Options& options, const fs::path& arena_probe) {
   ARENA_ASSIGN(const ProbeReport report, probe_devices(arena_probe, current_environment()));
-  GpuView view{join(report), {}, {}};
-  if (!options.wait_for_gpu) mark_taken(view.inventory);
-  if (const auto ids = requested_ids(options)) {
+  GpuView view{join(report), {}, false, {}};
+  // A resume may find them held by workers of its own run, which it adopts or ends.
+  const bool resumes = options.resume_latest || !options.resume_run.empty();
+  if (!options.wait_for_gpu && !resumes) mark_taken(view.inventory);
+  if (!options.remembered_gpus.empty()) {
+    select_remembered(options.remembered_gpus, view);
+  } else if (const auto ids = requested_ids(options)) {
+    view.is_asked_for = true;
     ARENA_ASSIGN(view.selection, select_devices(view.inventory.devices, *ids));
   } else {
     view.selection = select_all_usable(view.inventory.devices);

@@ -1,6 +1,7 @@
 #pragma once
 // The GPUs of this machine as a run or a person asks for them: probed, marked where somebody has them, and
-// selected by --gpu-ids, else by GPU_IDS as AgentKernelArena's make targets set it, else every usable one.
+// selected by --gpu-ids, else by GPU_IDS as AgentKernelArena's make targets set it, else every usable one. A
+// resume without --gpu-ids takes those that the run had, as far as they can be used.
 #include <map>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@ namespace arena {
 struct GpuView {
   Inventory inventory;
   DeviceSelection selection;
+  bool is_asked_for = false;                    // by --gpu-ids or GPU_IDS: then what is left out is no news
   std::map<std::string, std::string> versions;  // drivers and libraries, for run.yaml
 };
 

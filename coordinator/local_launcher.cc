@@ -35,6 +35,7 @@ LaunchSpec local_launch_spec(const QueueLayout& layout, const LocalLaunch& setti
   std::vector<std::string> names = basic_environment_names();
   const std::vector<std::string>& devices = device_environment_names();
   names.insert(names.end(), devices.begin(), devices.end());
+  names.emplace_back("ARENA_LOCK_DIR");
   names.insert(names.end(), settings.environment_names.begin(), settings.environment_names.end());
   spec.environment = select_environment(environment, names);
   spec.environment["ARENA_RUN_ID"] = settings.run_id;

@@ -30,9 +30,10 @@ struct Options {
   bool resume_latest = false;
   bool retry_failed = false;
   std::string launcher = "local";
-  std::optional<std::string> gpu_ids;  // as written; device/device_selection.h reads it
-  bool allow_gpu_mismatch = false;     // another architecture than target_gpu_model's
-  bool wait_for_gpu = false;           // for one that somebody else holds
+  std::optional<std::string> gpu_ids;        // as written; device/device_selection.h reads it
+  std::vector<std::string> remembered_gpus;  // those a resumed run had, by identity; not a flag
+  bool allow_gpu_mismatch = false;           // another architecture than target_gpu_model's
+  bool wait_for_gpu = false;                 // for one that somebody else holds
   std::optional<std::int64_t> cpu_slots;
   std::optional<std::int64_t> max_attempts;
   std::optional<HaltPolicy> halt;

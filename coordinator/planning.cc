@@ -69,7 +69,7 @@ Status add_gpus(const Options& options, const World& world, PreparedRun& run) {
   ARENA_ASSIGN(const GpuView view, look_at_gpus(options, world.paths.probe));
   ARENA_TRY(check_gpus_for_run(view, options, record.config.target_gpu_model));
   for (const std::string& problem : view.inventory.problems) run.warnings.push_back(problem);
-  for (const LeftOut& left : view.selection.left_out)
+  for (const LeftOut& left : view.is_asked_for ? std::vector<LeftOut>() : view.selection.left_out)
     run.warnings.push_back(fmt::format("{} is left out: {}", describe(left.device), left.reason));
   for (const Device& device : view.selection.devices) {
     run.devices.push_back(identity_of(device));
@@ -131,7 +131,7 @@ void remember_devices(const RunRecord& stored, Options& options) {
     options.cpu_slots = static_cast<std::int64_t>(stored.devices.size());
     return;
   }
-  options.gpu_ids = fmt::format("{}", fmt::join(stored.devices, ","));
+  options.remembered_gpus = stored.devices;
   options.allow_gpu_mismatch = true;  // decided when the run began; another architecture is a refused change
 }
 
