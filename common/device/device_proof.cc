@@ -43,7 +43,8 @@ RuntimeView parse_view(const Json& json) {
     device.unique_id = entry.at("unique_id").get<std::string>();
     device.name = entry.at("name").get<std::string>();
     device.arch = entry.at("arch").get<std::string>();
-    if (!entry.at("node").is_null()) device.node = entry.at("node").get<std::int64_t>();
+    if (const auto node = entry.find("node"); node != entry.end() && !node->is_null())
+      device.node = node->get<std::int64_t>();
     if (!entry.at("memory_bytes").is_null())
       device.memory_bytes = entry.at("memory_bytes").get<std::uint64_t>();
     view.devices.push_back(std::move(device));

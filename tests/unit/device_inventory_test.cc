@@ -2,10 +2,21 @@
 
 #include <doctest/doctest.h>
 
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
 #include "device/device_health.h"
+#include "device/device_mask.h"
+#include "device/device_proof.h"
 
 namespace arena {
 namespace {
+
+std::string read_captured(const std::string& name) {
+  std::ifstream file(ARENA_TEST_DATA "/devices/" + name);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
 
 Device card(std::uint8_t bus) {
   Device device;
@@ -225,6 +236,36 @@ TEST_CASE("every sickness is found, with its reason") {
         SicknessKind::stranded_memory);
   CHECK(kind([](auto& now) { now->ecc->uncorrectable = 2; }) == SicknessKind::ecc_errors);
   CHECK(kind([](auto& now) { now->use_percent = 100; }) == SicknessKind::clock_stuck);
+}
+
+TEST_CASE("what was captured on a machine with an NVIDIA H200 is joined, masked and proved as it was there") {
+  const auto report = parse_probe_report(read_captured("nvidia_list.json"));
+  REQUIRE(report);
+  const Inventory inventory = join(*report);
+  CHECK(inventory.complete);
+  CHECK(inventory.problems.empty());
+  REQUIRE(inventory.devices.size() == 1);
+  const Device& device = inventory.devices.front();
+  CHECK(device.usability == Usability::usable);
+  CHECK(device.index == 0);
+  CHECK(device.driver == "nvidia");
+  CHECK(device.name == "NVIDIA H200");
+  CHECK(device.arch == "sm_90");
+  const auto shown = nlohmann::ordered_json::parse(read_captured("nvidia_gpus.json"));
+  REQUIRE(shown.size() == 1);
+  CHECK(shown[0]["unique_id"] == device.unique_id);
+  const DeviceMask mask = mask_for(device, Isolation::environment, inventory.devices);
+  CHECK(shown[0]["mask"]["set"] == nlohmann::ordered_json(mask.set));
+  CHECK(shown[0]["mask"]["unset"] == nlohmann::ordered_json(mask.unset));
+  const auto seen = parse_runtime_views(read_captured("nvidia_see_0.json"));
+  REQUIRE(seen);
+  CHECK(check_proof(device, *seen, NodeNumbers::own));
+  Device other = device;
+  other.pci_address.bus = 7;
+  const auto refused = check_proof(other, *seen, NodeNumbers::own);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message.find("cuda sees 0000:00:06.0, assigned was 0000:07:06.0") !=
+        std::string::npos);
 }
 
 }  // namespace

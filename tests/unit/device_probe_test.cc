@@ -152,7 +152,7 @@ TEST_CASE("an integrated GPU is known by its architecture, another vendor's card
 TEST_CASE("a child that hangs at one device is run again without it, and what it found is kept") {
   const ChildJob job{[](const ChildReport& report) {
     const SourceSink sink = report.sink();
-    for (const std::uint8_t bus : {1, 2, 3}) {
+    for (const std::uint8_t bus : {std::uint8_t{1}, std::uint8_t{2}, std::uint8_t{3}}) {
       Device device;
       device.vendor = DeviceVendor::amd;
       device.pci_address = {0, bus, 0, 0};
@@ -169,7 +169,7 @@ TEST_CASE("a child that hangs at one device is run again without it, and what it
   const ChildJob crashing{[](const ChildReport& report) {
     report.sink().reading("rsmi_init", "");
     ::write(STDERR_FILENO, "assertion\n", 10);
-    ::raise(SIGABRT);
+    ::raise(SIGKILL);
   }};
   const ChildJob mute{[](const ChildReport&) {
     for (;;) ::pause();
@@ -187,7 +187,7 @@ TEST_CASE("a child that hangs at one device is run again without it, and what it
   CHECK(report.devices[2].power_w == 100);
   const SourceReport crashed = assemble_source(SourceKind::rocm_smi, outcomes[1]);
   CHECK(crashed.state == SourceState::failed);
-  CHECK(crashed.message == "rocm_smi crashed while reading rsmi_init (Aborted); it wrote: assertion");
+  CHECK(crashed.message == "rocm_smi crashed while reading rsmi_init (Killed); it wrote: assertion");
   CHECK(assemble_source(SourceKind::nvml, outcomes[2]).state == SourceState::hung);
 }
 
@@ -278,8 +278,8 @@ TEST_CASE("a library that is not installed is told apart from one that cannot be
   CHECK(broken.error().code == ErrorCode::io);
   const auto libc = VendorLibrary::open({"libm.so.6"}, {});
   REQUIRE(libc);
-  CHECK(libc->find<double(double)>("cos") != nullptr);
-  CHECK(libc->find<double(double)>("no_such_function") == nullptr);
+  CHECK((libc->find<double(double)>("cos") != nullptr));
+  CHECK((libc->find<double(double)>("no_such_function") == nullptr));
 }
 
 }  // namespace
