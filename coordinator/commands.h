@@ -31,6 +31,8 @@ int stop_run(const Options& options, World& world);
 int list_gpus(const Options& options, World& world);
 int examine_machine(const Options& options, World& world);
 int clean_runs(const Options& options, World& world);
+int check_agents(const Options& options, World& world);
+int show_prompt(const Options& options, World& world);
 
 // Prints the error; 2 for what the user can mend, 1 for anything else.
 int report_error(const Error& error, Console& console);

@@ -31,6 +31,8 @@ LaunchSpec local_launch_spec(const QueueLayout& layout, const LocalLaunch& setti
     spec.argv.insert(spec.argv.end(), {"--probe", settings.probe_program.string()});
   }
   if (settings.wait_for_gpu) spec.argv.emplace_back("--wait-for-gpu");
+  if (const auto home = environment.find("HOME"); home != environment.end() && !home->second.empty())
+    spec.argv.insert(spec.argv.end(), {"--user-home", home->second});
   if (settings.verbose) spec.argv.push_back("-v");
   std::vector<std::string> names = basic_environment_names();
   const std::vector<std::string>& devices = device_environment_names();

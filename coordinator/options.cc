@@ -78,6 +78,7 @@ void add_run_options(CLI::App& app, RawOptions& raw) {
   app.add_option("--halt", raw.halt, "now,fail=N or soon,fail=N: end after N failed tasks")
       ->type_name("WHEN");
   app.add_flag("--dry-run", options.dry_run, "print what would run, what is skipped and why; create nothing");
+  app.add_flag("--no-preflight", options.no_preflight, "do not try the agent before the run");
   add_json(app, raw);
   add_common(app, raw);
 }
@@ -139,6 +140,26 @@ void add_commands(CLI::App& app, RawOptions& raw) {
       ->type_name("DAYS");
   sub->add_flag("--yes", raw.options.yes, "do not ask");
   add_root(*sub, raw), add_common(*sub, raw);
+}
+
+void add_agent_commands(CLI::App& app, RawOptions& raw) {
+  CLI::App* sub = add_command(app, raw, Command::check_agents, "check-agents",
+                              "whether agents can work here: found, logged in, and answering");
+  sub->add_option(
+         "--agents", raw.options.agents,
+         "names separated by commas, or all (default: the configuration's, else claude_code,codex,cursor)")
+      ->type_name("NAMES");
+  sub->add_option("--config,--config_name", raw.config, "run configuration whose settings are tried")
+      ->type_name("FILE");
+  add_json(*sub, raw), add_common(*sub, raw);
+
+  sub = add_command(app, raw, Command::prompt, "prompt", "print the prompt an agent gets for a task");
+  sub->add_option("TASK", raw.options.names, "task name, e.g. cpp2cpp/gelu")
+      ->required()
+      ->expected(1)
+      ->type_name("");
+  sub->add_option("--config,--config_name", raw.config, "run configuration")->required()->type_name("FILE");
+  add_tasks_directory(*sub, raw), add_common(*sub, raw);
 }
 
 Result<std::optional<std::int64_t>> read_number(const std::string& flag, const std::string& text, bool given,
@@ -279,6 +300,7 @@ Result<ParsedOptions> parse_options(const std::vector<std::string>& arguments) {
   app.get_formatter()->column_width(34);
   add_run_options(app, raw);
   add_commands(app, raw);
+  add_agent_commands(app, raw);
   app.require_subcommand(0, 1);
   app.footer(
       "A RUN is the path of a run directory or its name, looked for below --workspace-root.\n"

@@ -11,7 +11,7 @@
 
 namespace arena {
 
-enum class Command { run, status, tasks, report, retry, stop, gpus, doctor, clean };
+enum class Command { run, status, tasks, report, retry, stop, gpus, doctor, clean, check_agents, prompt };
 
 // After so many failed tasks in this session: `soon` lets running tasks finish, `now` stops them.
 struct HaltPolicy {
@@ -38,11 +38,13 @@ struct Options {
   std::optional<std::int64_t> max_attempts;
   std::optional<HaltPolicy> halt;
   bool dry_run = false;
+  bool no_preflight = false;
   bool json = false;
   int verbosity = 0;  // -1 quiet, 1 verbose
   // subcommands
   std::string run;                 // RUN; empty: the newest
   std::vector<std::string> names;  // TASK… or SELECTOR… or RUN…
+  std::string agents;              // names separated by commas, or "all"
   bool watch = false;
   bool now = false;
   bool yes = false;

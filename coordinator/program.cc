@@ -33,6 +33,10 @@ int run_command(const Options& options, World& world) {
       return examine_machine(options, world);
     case Command::clean:
       return clean_runs(options, world);
+    case Command::check_agents:
+      return check_agents(options, world);
+    case Command::prompt:
+      return show_prompt(options, world);
   }
   ARENA_ASSERT(false);
 }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "coordinator/agent_preflight.h"
 #include "coordinator/commands.h"
 #include "coordinator/descriptor_order.h"
 #include "coordinator/planning.h"
@@ -74,6 +75,12 @@ Status record_changes(FileSystem& disk, const QueueLayout& layout, const Prepare
   return {};
 }
 
+// No agent will be started: the preflight would be for nothing.
+Result<bool> nothing_to_run(FileSystem& disk, const QueueLayout& layout) {
+  ARENA_ASSIGN(const QueueSnapshot snapshot, take_snapshot(disk, layout));
+  return snapshot.count(QueueState::pending) == 0 && snapshot.count(QueueState::running) == 0;
+}
+
 Result<Session> reopen(const Options& options, World& world, const QueueLayout& layout) {
   ARENA_ASSIGN(bool has_queue, world.disk.exists(layout.parallel()));
   std::optional<FileLock> building;
@@ -94,6 +101,11 @@ Result<Session> reopen(const Options& options, World& world, const QueueLayout& 
   for (const PlannedTask& task : prepared.differences.repaired) {
     world.console.line(fmt::format("{}: its configuration can be used now, it runs", task.name));
   }
+  bool idle = false;
+  if (has_queue && prepared.differences.added.empty()) {
+    ARENA_ASSIGN(idle, nothing_to_run(world.disk, layout));
+  }
+  if (!idle) ARENA_TRY(preflight(run.record.config, world, options));
   ARENA_TRY(record_changes(world.disk, layout, prepared, stored, has_queue));
   if (!has_queue) {
     ARENA_TRY(build_queue(world.disk, layout, fresh_descriptors(run.record, layout)));

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/step.h"
+#include "coordinator/agent_preflight.h"
 #include "coordinator/commands.h"
 #include "coordinator/descriptor_order.h"
 #include "coordinator/planning.h"
@@ -84,6 +85,8 @@ int start_run(const Options& options, World& world) {
     world.console.error(
         fmt::format("warning: {} tasks are skipped (--dry-run tells why)", run->record.skipped.size()));
   }
+  if (const Status ready = preflight(run->record.config, world, options); !ready)
+    return report_error(ready.error(), world.console);
   auto session = create_run(std::move(*run), options, world);
   if (!session) return report_error(session.error(), world.console);
   if (!options.json) {

@@ -16,9 +16,12 @@ struct AttemptOutcome {
   CauseClass cause = CauseClass::completed;
   std::string message;  // why not completed
   bool disk_full = false;
-  bool candidate_kept = false;  // the agent's work was published and can be evaluated again
-  std::string result_digest;    // of task_result.yaml, when completed
-  std::string processes_left;   // why processes of the attempt could not be ended; empty: none is left
+  bool candidate_kept = false;       // the agent's work was published and can be evaluated again
+  std::string halt_cause;            // with quota: "quota" or "auth", for the halt
+  bool provider_overloaded = false;  // with infra_error: the worker waits before it claims again
+  bool agent_was_empty = false;      // with agent_error: it reported success and had done nothing
+  std::string result_digest;         // of task_result.yaml, when completed
+  std::string processes_left;        // why processes of the attempt could not be ended; empty: none is left
 };
 
 // A failure of the runner in `phase` as a cause class. Verdicts on kernels are no failures and never come

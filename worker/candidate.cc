@@ -57,6 +57,9 @@ std::string write_candidate_record(const CandidateRecord& record) {
       .integer("attempt", record.attempt)
       .string("files_digest", record.files_digest);
   yaml.begin_mapping("agent").string("end", record.agent.end).boolean("ok", record.agent.ok);
+  if (!record.agent.result.empty()) yaml.string("result", record.agent.result);
+  if (!record.agent.model.empty()) yaml.string("model", record.agent.model);
+  if (!record.agent.version.empty()) yaml.string("version", record.agent.version);
   if (record.agent.cost_usd) yaml.number("cost_usd", *record.agent.cost_usd);
   if (record.agent.tokens) yaml.integer("tokens", *record.agent.tokens);
   yaml.integer("duration_ms", record.agent.duration_ms).end_mapping();
@@ -92,6 +95,9 @@ Result<CandidateRecord> read_candidate_record(std::string_view text, const std::
   MappingReader agent(*agent_node, name, "agent");
   record.agent.end = agent.required_string("end");
   record.agent.ok = agent.boolean("ok").value_or(false);
+  record.agent.result = agent.string("result").value_or("");
+  record.agent.model = agent.string("model").value_or("");
+  record.agent.version = agent.string("version").value_or("");
   record.agent.cost_usd = agent.number("cost_usd");
   record.agent.tokens = agent.integer("tokens", 0, kMost);
   record.agent.duration_ms = agent.integer("duration_ms", 0, kMost).value_or(0);

@@ -23,18 +23,17 @@ fs::path default_probe() {
   return unreadable ? fs::path("arena-probe") : program.parent_path() / "arena-probe";
 }
 
-// ../share/arena beside the program, in the build tree as when installed.
+}  // namespace
+
 fs::path default_data_directory() {
   boost::system::error_code unreadable;
   const fs::path program = fs::read_symlink("/proc/self/exe", unreadable);
   return unreadable ? fs::path("share/arena") : program.parent_path().parent_path() / "share" / "arena";
 }
 
-}  // namespace
-
 std::variant<WorkerOptions, EarlyExit> parse_worker_options(int argc, const char* const* argv) {
   WorkerOptions options;
-  std::string run, data, cache, log, probe;
+  std::string run, data, cache, log, probe, home;
   CLI::App app{"Executes the tasks of a run, one at a time. Started by arena-coord.", "arena-worker"};
   app.set_version_flag("--version", ARENA_VERSION);
   app.add_option("--run-dir", run, "run directory")->required();
@@ -46,6 +45,7 @@ std::variant<WorkerOptions, EarlyExit> parse_worker_options(int argc, const char
   app.add_option("--data-dir", data,
                  "directory of agents/ and prompts/ (default: ../share/arena beside the program)");
   app.add_option("--cache-dir", cache, "cloned repositories (default: .arena_cache in the workspace root)");
+  app.add_option("--user-home", home, "where agents' login files are copied from");
   app.add_option("--log-file", log, "log file (default: only warnings, on stderr)");
   app.add_flag("-v,--verbose", options.verbose, "log every command too");
   try {
@@ -65,6 +65,7 @@ std::variant<WorkerOptions, EarlyExit> parse_worker_options(int argc, const char
   options.probe = probe.empty() ? default_probe() : absolute(probe);
   options.cache_directory =
       cache.empty() ? options.run_directory.parent_path().parent_path() / ".arena_cache" : absolute(cache);
+  if (!home.empty()) options.user_home = absolute(home);
   if (!log.empty()) options.log_file = absolute(log);
   return options;
 }

@@ -17,6 +17,7 @@ struct WorkerOptions {
   bool wait_for_gpu = false;  // that somebody else holds
   fs::path data_directory;    // agents/*.yaml and prompts/*.md
   fs::path cache_directory;   // clones of `repository` tasks
+  fs::path user_home;         // where agents' login files are; empty: none
   fs::path log_file;
   bool verbose = false;
 };
@@ -27,5 +28,8 @@ struct EarlyExit {
   std::string text;
 };
 std::variant<WorkerOptions, EarlyExit> parse_worker_options(int argc, const char* const* argv);
+
+// ../share/arena beside the program, in the build tree as when installed.
+fs::path default_data_directory();
 
 }  // namespace arena

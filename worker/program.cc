@@ -9,6 +9,8 @@
 #include "os/environment.h"
 #include "os/file_lock.h"
 #include "queue/event_ledger.h"
+#include "worker/agent_check.h"
+#include "worker/helper_program.h"
 #include "worker/options.h"
 #include "worker/worker_log.h"
 #include "worker/worker_loop.h"
@@ -29,20 +31,11 @@ Result<RunRecord> read_newest_run_record(FileSystem& disk, const QueueLayout& la
   return read_run_record(text, file.string());
 }
 
-Result<AgentSpec> read_agent(FileSystem& disk, const fs::path& data_directory,
-                             const AgentSettings& settings) {
-  const fs::path file = data_directory / "agents" / (settings.template_name + ".yaml");
-  ARENA_ASSIGN(const std::string text, disk.read(file));
-  ARENA_ASSIGN(AgentSpec spec, parse_agent_spec(text, settings.template_name));
-  ARENA_TRY(check_agent_settings(spec, settings));
-  return spec;
-}
-
 Result<WorkerSetup> make_setup(FileSystem& disk, const QueueLayout& layout, const WorkerOptions& options,
                                ReapMode mode) {
   WorkerSetup setup;
   ARENA_ASSIGN(setup.run, read_newest_run_record(disk, layout));
-  ARENA_ASSIGN(setup.agent, read_agent(disk, options.data_directory, setup.run.config.agent));
+  ARENA_ASSIGN(setup.agent, load_agent(disk, options.data_directory, setup.run.config.agent));
   setup.data_directory = options.data_directory;
   setup.cache_directory = options.cache_directory;
   setup.worker_id = options.worker_id;
@@ -50,6 +43,8 @@ Result<WorkerSetup> make_setup(FileSystem& disk, const QueueLayout& layout, cons
   setup.arena_probe = options.probe;
   setup.reap_mode = mode == ReapMode::pid_namespace ? "pid_namespace" : "subreaper";
   setup.environment = current_environment();
+  setup.user_home = options.user_home;
+  setup.overload_delay = std::chrono::seconds(setup.agent.overload_delay_seconds);
   return setup;
 }
 
@@ -127,6 +122,7 @@ int work(const WorkerOptions& options, const QueueLayout& layout) {
     return exit_code(taken.error().code == ErrorCode::cancelled ? WorkerExit::stopped
                                                                 : WorkerExit::device_unfit);
   }
+  setup->agent_version = read_agent_version(runner, setup->agent, setup->environment);
   spdlog::info("worker {} of {} on {}", setup->worker_id, setup->run.run_name, setup->device);
   WorkerLoop loop(*setup, layout, disk, clock, runner, [&runner] { return runner.end_descendants(); });
   const WorkerExit left = loop.run();
@@ -143,6 +139,7 @@ int work(const WorkerOptions& options, const QueueLayout& layout) {
 }  // namespace
 
 int run_worker_program(int argc, char** argv) {
+  if (is_helper_call(argc, argv)) return run_helper(argc, argv);
   const auto parsed = parse_worker_options(argc, argv);
   if (const auto* early = std::get_if<EarlyExit>(&parsed)) {
     std::fputs(early->text.c_str(), early->code == 0 ? stdout : stderr);

@@ -31,6 +31,7 @@ class PromptBuilder {
                {"task_type", input.spec.task_type},
                {"workspace", input.workspace.string()},
                {"max_iterations", std::to_string(input.max_iterations.value_or(0))},
+               {"budget_seconds", std::to_string(input.budget_seconds.value_or(0))},
                {"python", input.python_path}};
   }
 
@@ -48,6 +49,7 @@ class PromptBuilder {
       ARENA_TRY(add_text("completion", Need::required));
     ARENA_TRY(cheatsheet());
     add(fmt::format("Your working directory is `{}`. Work only there.", input_.workspace.string()));
+    if (input_.budget_seconds) ARENA_TRY(add_text("time_budget", Need::required));
     if (input_.max_iterations) ARENA_TRY(add_text("iterations", Need::required));
     if (!input_.python_path.empty()) ARENA_TRY(add_text("interpreter", Need::required));
     return std::move(prompt_);
@@ -135,6 +137,16 @@ class PromptBuilder {
 };
 
 }  // namespace
+
+void use_settings(const AgentSettings& settings, PromptInput& input) {
+  const bool by_time = settings.time_budget && settings.timeout_seconds.value_or(0) > 0;
+  if (by_time) {
+    input.budget_seconds = settings.timeout_seconds;
+  } else {
+    input.max_iterations = settings.max_iterations;
+  }
+  input.python_path = settings.python_path.value_or("");
+}
 
 Result<std::string> build_prompt(const fs::path& prompts, const PromptInput& input) {
   return PromptBuilder(prompts, input).build();

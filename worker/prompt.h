@@ -7,6 +7,7 @@
 
 #include "base/path.h"
 #include "base/result.h"
+#include "model/run_config.h"
 #include "model/task_spec.h"
 
 namespace arena {
@@ -17,8 +18,12 @@ struct PromptInput {
   fs::path workspace;
   std::vector<std::string> editable;  // empty: everything but protected files
   std::optional<std::int64_t> max_iterations;
-  std::string python_path;  // empty: whatever PATH gives
+  std::string python_path;                                    // empty: whatever PATH gives
+  std::optional<std::int64_t> budget_seconds = std::nullopt;  // named instead of a number of versions
 };
+
+// What the run's settings say in the prompt.
+void use_settings(const AgentSettings& settings, PromptInput& input);
 
 // `prompts` is the directory of the texts. persona_<type>.md is used if it is there, persona_generic.md
 // otherwise; texts for an architecture or a language are optional.

@@ -7,10 +7,10 @@
 
 namespace arena {
 
-// Moves `logs` to logs/, writes baseline_perf.yaml and optimized_perf.yaml where there are cases, and
-// publishes task_result.yaml last, synced. Whatever the agent left under one of these names is removed first,
-// never written through.
-Status publish_results(const DirectoryHandle& workspace, const fs::path& logs,
+// Moves `logs` to logs/ and, if it is there, `agent` to agent/, writes baseline_perf.yaml and
+// optimized_perf.yaml where there are cases, and publishes task_result.yaml last, synced. Whatever the agent
+// left under one of these names is removed first, never written through.
+Status publish_results(const DirectoryHandle& workspace, const fs::path& logs, const fs::path& agent,
                        const std::vector<TimedCase>& baseline, const std::vector<TimedCase>& candidate,
                        const std::string& result);
 

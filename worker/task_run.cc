@@ -5,7 +5,6 @@
 #include "base/sealed_text.h"
 #include "base/step.h"
 #include "os/environment.h"
-#include "worker/prompt.h"
 #include "worker/published_workspace.h"
 #include "worker/repository.h"
 
@@ -23,15 +22,6 @@ EnvironmentMap visible_environment(const EnvironmentMap& environment) {
 const std::vector<std::string> kProxyNames = {"http_proxy", "https_proxy", "no_proxy",
                                               "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"};
 constexpr const char* kSetupSide = "setup";
-
-CandidateRecord record_of(const TaskDescriptor& descriptor) {
-  CandidateRecord record;
-  record.run_id = descriptor.run_id;
-  record.task_name = descriptor.task_name;
-  record.task_digest = descriptor.task_digest;
-  record.attempt = descriptor.attempt;
-  return record;
-}
 
 }  // namespace
 
@@ -64,6 +54,7 @@ TaskRun::TaskRun(const WorkerSetup& setup, const QueueLayout& layout, FileSystem
 AttemptOutcome TaskRun::run() {
   const Status performed = perform();
   AttemptOutcome outcome = performed ? AttemptOutcome{} : outcome_of_error(phase_, performed.error());
+  if (!performed && agent_stop_) outcome = *agent_stop_;
   outcome.candidate_kept = candidate_.has_value();
   outcome.result_digest = result_digest_;
   if (!performed) {
@@ -101,8 +92,9 @@ Status TaskRun::prepare() {
   clean_up();
   ARENA_TRY(remove_tree(directory_.logs()));
   ARENA_TRY(make_directories(disk_, directory_.logs()));
+  ARENA_TRY(remove_tree(directory_.agent()));
   ARENA_TRY(read_task());
-  candidate_ = find_candidate(disk_, layout_, record_of(descriptor_));
+  candidate_ = find_candidate(disk_, layout_, new_record());
   ARENA_TRY(obtain_seed());
   ARENA_TRY(make_workspace());
   step("attempt.setup");
@@ -181,57 +173,6 @@ Status TaskRun::run_baseline() {
   return {};
 }
 
-Status TaskRun::run_agent_phase() {
-  ARENA_TRY(begin(AttemptPhase::agent));
-  ARENA_ASSIGN(const AgentRun agent, start_agent());
-  step("attempt.agent");
-  return publish_agents_work(agent);
-}
-
-Result<AgentRun> TaskRun::start_agent() {
-  if (setup_.agent.action == AgentSpec::Action::none) {
-    AgentRun idle;
-    idle.outcome.end = "changed nothing";
-    idle.outcome.ok = true;
-    return idle;
-  }
-  if (setup_.agent.action == AgentSpec::Action::apply_solution) {
-    return apply_solution(source_.directory / "solution", solution_files_, workspace_path_);
-  }
-  const RunConfig& config = setup_.run.config;
-  const PromptInput input{spec_,     setup_.run.architecture,     workspace_path_,
-                          editable_, config.agent.max_iterations, config.agent.python_path.value_or("")};
-  ARENA_ASSIGN(const std::string prompt, build_prompt(setup_.data_directory / "prompts", input));
-  ARENA_TRY(arena::publish(disk_, directory_.prompt(), prompt, Sync::no, Replace::yes));
-  ARENA_TRY(arena::publish(disk_, directory_.logs() / "prompt.md", prompt, Sync::no, Replace::yes));
-  AgentPlace place{
-      descriptor_.task_name,    workspace_path_, directory_.prompt(), directory_.logs() / "agent.log", {},
-      config.output_limit_bytes};
-  ARENA_ASSIGN(place.environment, environment_for("agent"));
-  ARENA_TRY(hooks_.report(phase_, place.log));
-  return run_agent(runner_, setup_.agent, config.agent, setup_.environment, place);
-}
-
-// The evaluation's pristine copy is made before the candidate is read: it is what the agent's tree is
-// compared with.
-Status TaskRun::publish_agents_work(const AgentRun& agent) {
-  ARENA_ASSIGN(const int ended, hooks_.end_processes());
-  ARENA_TRY(make_copy(directory_.evaluation(), Solution::left_out));
-  CandidateRecord record = record_of(descriptor_);
-  record.agent = agent.outcome;
-  record.proof =
-      fmt::format("no process left ({}{})", setup_.reap_mode,
-                  agent.left_processes || ended > 0 ? "; some had outlived the agent and were ended" : "");
-  ARENA_ASSIGN(const TreeListing pristine, list_tree(directory_.evaluation()));
-  ARENA_ASSIGN(const TreeListing found, list_tree(workspace_path_));
-  record.takeover = plan_takeover(pristine, found, editable_, [this](const std::string& relative) {
-    return !same_contents(directory_.evaluation(), workspace_path_, relative);
-  });
-  ARENA_ASSIGN(candidate_, publish_candidate(disk_, layout_, workspace_path_,
-                                             directory_.candidate_being_built(), std::move(record)));
-  return {};
-}
-
 Status TaskRun::evaluate() {
   ARENA_TRY(begin(AttemptPhase::evaluation));
   ARENA_TRY(check_digest());
@@ -255,7 +196,9 @@ Status TaskRun::publish() {
   ARENA_TRY(setup_.assigned.check_health());
   const TaskResult result = make_result(facts_);
   const std::string text = write_task_result(result);
-  ARENA_TRY(publish_results(*workspace_, directory_.logs(), facts_.baseline.cases,
+  const AttemptDirectory agent_directory{
+      layout_.attempt(descriptor_.task_name, candidate_->record.attempt)};  // maybe an earlier one's
+  ARENA_TRY(publish_results(*workspace_, directory_.logs(), agent_directory.agent(), facts_.baseline.cases,
                             facts_.verdict.performance.cases, text));
   // The result is synced in its directory; the directory's own name is only now.
   ARENA_TRY(disk_.sync_directory(layout_.run_directory()));
@@ -291,10 +234,19 @@ Result<TaskCommands> TaskRun::commands_in(const fs::path& directory, const std::
   return TaskCommands(runner_, std::move(settings));
 }
 
+CandidateRecord TaskRun::new_record() const {
+  CandidateRecord record;
+  record.run_id = descriptor_.run_id;
+  record.task_name = descriptor_.task_name;
+  record.task_digest = descriptor_.task_digest;
+  record.attempt = descriptor_.attempt;
+  return record;
+}
+
 // What a failed attempt measured stays for inspection, until the next attempt of that number.
 void TaskRun::clean_up() {
   for (const fs::path& path : {directory_.baseline(), directory_.evaluation(), directory_.root / "home",
-                               directory_.candidate_being_built()}) {
+                               directory_.agent_output(), directory_.candidate_being_built()}) {
     static_cast<void>(remove_tree(path));
   }
 }

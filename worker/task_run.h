@@ -14,6 +14,7 @@
 #include "os/process.h"
 #include "queue/queue_layout.h"
 #include "worker/agent.h"
+#include "worker/agent_judgement.h"
 #include "worker/assigned_device.h"
 #include "worker/attempt_outcome.h"
 #include "worker/attempt_result.h"
@@ -34,6 +35,9 @@ struct WorkerSetup {
   fs::path arena_probe;
   std::string reap_mode;       // how processes are kept track of, for the proofs
   EnvironmentMap environment;  // the worker's own; children get parts of it
+  fs::path user_home = {};     // where login files are; empty: none
+  std::string agent_version = {};
+  std::chrono::milliseconds overload_delay{30'000};  // doubled each time
 };
 
 // What an attempt tells and asks its worker. An error of `report` (disk full) ends the attempt.
@@ -63,13 +67,17 @@ class TaskRun {
   Status run_baseline();
   Status run_agent_phase();
   Result<AgentRun> start_agent();
+  Result<AgentPlace> agent_place();
   Status publish_agents_work(const AgentRun& agent);
+  Status keep_record(const AgentRun& agent, const AgentJudgement& judgement, AgentOutcome& outcome);
+  Status stop_for(AgentConsequence consequence, const AgentJudgement& judgement);
   Status evaluate();
   Status publish();
   Status begin(AttemptPhase phase);
   Status check_digest();
   Result<EnvironmentMap> environment_for(const std::string& side);
   Result<TaskCommands> commands_in(const fs::path& directory, const std::string& side);
+  CandidateRecord new_record() const;
   void clean_up();
 
   const WorkerSetup& setup_;
@@ -94,6 +102,7 @@ class TaskRun {
   std::optional<Candidate> candidate_;
   AttemptFacts facts_;
   std::string result_digest_;
+  std::optional<AttemptOutcome> agent_stop_;  // why the attempt ends with the agent's phase
 };
 
 }  // namespace arena

@@ -2,6 +2,9 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <thread>
+
 #include "queue/event_ledger.h"
 #include "queue/halt.h"
 
@@ -101,7 +104,8 @@ WorkerLoop::Next WorkerLoop::settle(const Claim& claim, const AttemptOutcome& ou
   }
   // The halt comes before the task is claimable again.
   if (outcome.disk_full) halt_run("no_space", outcome.message);
-  if (outcome.cause == CauseClass::quota) halt_run("quota", outcome.message);
+  if (outcome.cause == CauseClass::quota)
+    halt_run(outcome.halt_cause.empty() ? "quota" : outcome.halt_cause, outcome.message);
   const Status moved = next.state == QueueState::pending ? queue_.hand_back(claim, next.descriptor)
                                                          : queue_.finish(claim, next.descriptor, next.state);
   if (!moved) return after_failed_move(claim, moved.error());
@@ -110,6 +114,7 @@ WorkerLoop::Next WorkerLoop::settle(const Claim& claim, const AttemptOutcome& ou
   Event end = event_of("end", claim.descriptor);
   end.cause = std::string(name_of(outcome.cause));
   end.message = outcome.message;
+  if (outcome.agent_was_empty) end.more["agent"] = "empty";
   const Status recorded = record(std::move(end));
   if (!outcome.processes_left.empty()) {
     spdlog::error("processes of task {} cannot be ended: {}", claim.descriptor.task_name,
@@ -122,6 +127,12 @@ WorkerLoop::Next WorkerLoop::settle(const Claim& claim, const AttemptOutcome& ou
     return Next::leave_broken;
   }
   if (outcome.disk_full) return Next::leave_broken;
+  if (outcome.agent_was_empty && was_empty_before()) {
+    halt_run("agent", "two agents in a row reported success and had done nothing: " + outcome.message);
+    return Next::leave_stopped;
+  }
+  overloads_in_a_row_ = outcome.provider_overloaded ? overloads_in_a_row_ + 1 : 0;
+  if (outcome.provider_overloaded) back_off();
   return outcome.cause == CauseClass::cancelled || outcome.cause == CauseClass::quota ? Next::leave_stopped
                                                                                       : Next::go_on;
 }
@@ -138,6 +149,36 @@ WorkerLoop::Next WorkerLoop::after_failed_move(const Claim& claim, const Error& 
   spdlog::error("task {}: stays in running/ until the run is resumed: {}", task, error.message);
   if (error.code == ErrorCode::no_space) halt_run("no_space", error.message);
   return Next::leave_broken;
+}
+
+// Over all workers of the run: a service that does nothing does so for each of them.
+bool WorkerLoop::was_empty_before() {
+  const auto names = disk_.list(layout_.events_directory());
+  if (!names) return false;
+  std::vector<Event> ends;
+  for (const std::string& name : *names) {
+    const auto text = disk_.read(layout_.events_directory() / name);
+    if (!text) continue;
+    for (Event& event : read_events(*text)) {
+      if (event.kind == "end") ends.push_back(std::move(event));
+    }
+  }
+  std::stable_sort(ends.begin(), ends.end(), [](const Event& a, const Event& b) { return a.time < b.time; });
+  return ends.size() >= 2 && std::all_of(ends.end() - 2, ends.end(), [](const Event& event) {
+           const auto agent = event.more.find("agent");
+           return agent != event.more.end() && agent->second == "empty";
+         });
+}
+
+// The task is pending again, for whoever comes first; this worker leaves the provider alone for a while.
+void WorkerLoop::back_off() {
+  constexpr std::chrono::seconds kMost{600};
+  const auto delay = std::min<std::chrono::milliseconds>(
+      kMost, setup_.overload_delay * (std::int64_t{1} << std::min(overloads_in_a_row_ - 1, 10)));
+  spdlog::warn("the provider is overloaded: waits {} s", delay.count() / 1000);
+  const SteadyTime until = clock_.steady_now() + delay;
+  while (clock_.steady_now() < until && !runner_.stop_requested())
+    std::this_thread::sleep_for(std::min<std::chrono::milliseconds>(delay, std::chrono::milliseconds(200)));
 }
 
 Status WorkerLoop::report_phase(const TaskDescriptor& descriptor, AttemptPhase phase, const fs::path& log) {

@@ -30,6 +30,8 @@ class WorkerLoop {
   Next after_failed_move(const Claim& claim, const Error& error);
   Status report_phase(const TaskDescriptor& descriptor, AttemptPhase phase, const fs::path& log);
   Status record(Event event);
+  bool was_empty_before();
+  void back_off();
   void halt_run(const std::string& cause, const std::string& message);
 
   const WorkerSetup& setup_;
@@ -40,6 +42,7 @@ class WorkerLoop {
   std::function<Result<int>()> end_processes_;
   TaskQueue queue_;
   bool some_failed_ = false;
+  int overloads_in_a_row_ = 0;
 };
 
 }  // namespace arena

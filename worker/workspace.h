@@ -18,7 +18,9 @@ struct AttemptDirectory {
   fs::path evaluation() const { return root / "evaluation"; }
   fs::path logs() const { return root / "logs"; }
   fs::path home(const std::string& side) const { return root / "home" / side; }
-  fs::path prompt() const { return root / "prompt.md"; }
+  fs::path agent() const { return root / "agent"; }                // what is kept about the agent's work
+  fs::path agent_output() const { return root / "agent_output"; }  // for an agent that keeps files of its own
+  fs::path prompt() const { return agent() / "prompt.md"; }
   fs::path candidate_being_built() const { return root / "candidate.new"; }
 };
 

@@ -18,9 +18,9 @@ constexpr std::int64_t kMaximumSeconds = 7 * 24 * 3600;
 // misspelt.
 constexpr std::array<std::string_view, 6> kLaterKeys = {"budget",           "budget_mode",        "resources",
                                                         "evaluation_tools", "evaluation_profile", "workflow"};
-constexpr std::array<std::string_view, 10> kLaterAgentKeys = {
-    "backend",         "reasoning_effort",    "max_tokens",          "protocol",   "base_url", "cli_version",
-    "compile_timeout", "correctness_timeout", "performance_timeout", "budget_mode"};
+constexpr std::array<std::string_view, 9> kLaterAgentKeys = {
+    "backend",     "reasoning_effort", "max_tokens",          "protocol",           "base_url",
+    "cli_version", "compile_timeout",  "correctness_timeout", "performance_timeout"};
 
 template <std::size_t size>
 void refuse_later_keys(MappingReader& reader, const std::array<std::string_view, size>& keys) {
@@ -101,6 +101,32 @@ void read_env(MappingReader& reader, AgentSettings& agent) {
   }
 }
 
+void read_gpu_settings(MappingReader& reader, AgentSettings& agent) {
+  if (const auto ids = reader.string_list("gpu_ids")) {
+    std::string text;
+    for (const std::string& id : *ids) {
+      for (const std::string& one : split(id, ", ")) {
+        if (!parse_integer(one)) {
+          reader.add_error(reader.line_of("gpu_ids"), "gpu_ids",
+                           fmt::format("'{}' is not the number of a GPU", to_printable_utf8(one)));
+        }
+        text += (text.empty() ? "" : ",") + one;
+      }
+    }
+    agent.gpu_ids = text;
+  }
+  agent.num_parallel = reader.integer("num_parallel", 1, 1024);
+  agent.run_mode = read_nonempty(reader, "run_mode");
+}
+
+void read_budget_mode(MappingReader& reader, AgentSettings& agent) {
+  const auto mode = reader.string("budget_mode");
+  if (!mode) return;
+  agent.time_budget = *mode == "time";
+  if (!agent.time_budget)
+    reader.add_error(reader.line_of("budget_mode"), "budget_mode", "the only mode is 'time'");
+}
+
 // Users write claude_code, claude-code or Claude_Code.
 std::string read_template(MappingReader& reader) {
   std::string name = to_lower(trim(reader.required_string("template")));
@@ -122,6 +148,7 @@ Result<AgentSettings> read_agent(const YamlNode& node, const std::string& name,
   agent.effort = read_nonempty(reader, "effort");
   agent.effort_is_null = reader.is_explicit_null("effort");
   agent.max_iterations = reader.integer("max_iterations", 1, 10'000);
+  agent.max_iterations_is_null = reader.is_explicit_null("max_iterations");
   agent.timeout_seconds = reader.integer("timeout_seconds", 0, kMaximumSeconds);
   agent.max_budget_usd = reader.number("max_budget_usd");
   if (agent.max_budget_usd && !(*agent.max_budget_usd > 0 && std::isfinite(*agent.max_budget_usd))) {
@@ -130,6 +157,8 @@ Result<AgentSettings> read_agent(const YamlNode& node, const std::string& name,
   agent.python_path = read_nonempty(reader, "python_path");
   read_command(reader, agent);
   read_env(reader, agent);
+  read_budget_mode(reader, agent);
+  read_gpu_settings(reader, agent);
   refuse_later_keys(reader, kLaterAgentKeys);
   ARENA_TRY(reader.finish(UnknownKeys::error, warnings));
   return agent;
@@ -164,11 +193,16 @@ void write_agent(YamlWriter& writer, const AgentSettings& agent) {
   if (agent.effort) writer.string("effort", *agent.effort);
   if (agent.effort_is_null) writer.null("effort");
   if (agent.max_iterations) writer.integer("max_iterations", *agent.max_iterations);
+  if (agent.max_iterations_is_null) writer.null("max_iterations");
   if (agent.timeout_seconds) writer.integer("timeout_seconds", *agent.timeout_seconds);
   if (agent.max_budget_usd) writer.number("max_budget_usd", *agent.max_budget_usd);
   if (agent.python_path) writer.string("python_path", *agent.python_path);
   if (!agent.command.empty()) writer.string_list("command", agent.command);
   if (!agent.env.empty()) writer.string_list("env", agent.env);
+  if (agent.time_budget) writer.string("budget_mode", "time");
+  if (agent.gpu_ids) writer.string("gpu_ids", *agent.gpu_ids);
+  if (agent.num_parallel) writer.integer("num_parallel", *agent.num_parallel);
+  if (agent.run_mode) writer.string("run_mode", *agent.run_mode);
   writer.end_mapping();
 }
 

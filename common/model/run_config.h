@@ -24,11 +24,17 @@ struct AgentSettings {
   std::optional<std::string> effort;
   bool effort_is_null = false;
   std::optional<std::int64_t> max_iterations;
+  bool max_iterations_is_null = false;
   std::optional<std::int64_t> timeout_seconds;  // 0: none
   std::optional<double> max_budget_usd;
   std::optional<std::string> python_path;
   std::vector<std::string> command;  // agent `command`: argv, placeholders allowed
   std::vector<std::string> env;      // names of variables to hand through
+  bool time_budget = false;  // `budget_mode: time`: the prompt names the seconds, not a number of versions
+  // of agents that use GPUs themselves
+  std::optional<std::string> gpu_ids;  // as the worker sees them: "0", "0,1"
+  std::optional<std::int64_t> num_parallel;
+  std::optional<std::string> run_mode;
 };
 
 struct RunConfig {

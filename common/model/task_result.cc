@@ -75,6 +75,9 @@ void write_message_or_null(YamlWriter& yaml, const char* key, const std::optiona
 
 void write_agent(YamlWriter& yaml, const AgentOutcome& agent) {
   yaml.begin_mapping("agent").string("end", agent.end).boolean("ok", agent.ok);
+  if (!agent.result.empty()) yaml.string("result", agent.result);
+  if (!agent.model.empty()) yaml.string("model", agent.model);
+  if (!agent.version.empty()) yaml.string("version", agent.version);
   if (agent.cost_usd && std::isfinite(*agent.cost_usd)) yaml.number("cost_usd", *agent.cost_usd);
   if (agent.tokens) yaml.integer("tokens", *agent.tokens);
   yaml.integer("duration_ms", agent.duration_ms).boolean("from_earlier_attempt", agent.from_earlier_attempt);
@@ -90,6 +93,9 @@ AgentOutcome read_agent(const YamlNode* node, const std::string& name, MappingRe
   MappingReader reader(*node, name, "agent");
   agent.end = reader.string("end").value_or("");
   agent.ok = reader.boolean("ok").value_or(false);
+  agent.result = reader.string("result").value_or("");
+  agent.model = reader.string("model").value_or("");
+  agent.version = reader.string("version").value_or("");
   agent.cost_usd = reader.number("cost_usd");
   agent.tokens = reader.integer("tokens", 0, kLargest);
   agent.duration_ms = reader.integer("duration_ms", 0, kLargest).value_or(0);

@@ -21,8 +21,11 @@ std::optional<CauseClass> cause_class_from(std::string_view name);
 struct AgentOutcome {
   std::string end;  // "exit code 0", "timed out after 60 s", "not run", …
   bool ok = false;
-  std::optional<double> cost_usd;  // as the provider reported it, else unknown
-  std::optional<std::int64_t> tokens;
+  std::string result;              // done, timed_out, failed, …: AgentResult (agent_spec.h)
+  std::string model;               // as it said itself, else as configured; empty: unknown
+  std::string version;             // of its program; empty: unknown
+  std::optional<double> cost_usd;  // as the provider reported it, over all attempts at the task, else unknown
+  std::optional<std::int64_t> tokens;  // likewise
   std::int64_t duration_ms = 0;
   bool from_earlier_attempt = false;  // the candidate was kept from an attempt whose agent had ended
 };

@@ -30,9 +30,18 @@ std::string text_of(const Signaled& end) {
 
 std::string text_of(const TimedOut& end) {
   const auto milliseconds = end.limit.count();
-  if (milliseconds % 1000 == 0 && milliseconds < 600'000)
-    return fmt::format("timed out after {} s", milliseconds / 1000);
-  return fmt::format("timed out after {}", format_duration(end.limit));
+  const std::string limit = milliseconds % 1000 == 0 && milliseconds < 600'000
+                                ? fmt::format("{} s", milliseconds / 1000)
+                                : format_duration(end.limit);
+  switch (end.timer) {
+    case TimedOut::Timer::total:
+      break;
+    case TimedOut::Timer::idle:
+      return "silent for " + limit;
+    case TimedOut::Timer::final_grace:
+      return fmt::format("did not exit within {} of its last event", limit);
+  }
+  return "timed out after " + limit;
 }
 
 std::string text_of(const Stopped&) { return "stopped"; }

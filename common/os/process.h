@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -21,6 +22,24 @@
 namespace arena {
 
 using EnvironmentMap = std::map<std::string, std::string>;
+
+enum class OutputStream { out, error };
+
+// What a tap makes of a piece of output.
+struct Tapped {
+  std::string keep;  // goes to the file instead of the piece
+  bool finished =
+      false;  // the child has said its last word: from now on it has ProcessSpec::final_grace to exit
+};
+// Sees output as it comes, in pieces that end anywhere; at the end of a stream once more, with nothing.
+using OutputTap = std::function<Tapped(OutputStream, std::string_view bytes)>;
+
+// One step of ending a child that does not end by itself. SIGINT goes to its process group, as from a
+// terminal; anything else to all that came from it. After the last step comes KILL.
+struct StopStep {
+  int signal;
+  std::chrono::milliseconds wait;
+};
 
 struct ProcessSpec {
   std::vector<std::string> argv;  // argv[0] with a '/' is used as it is, else searched in environment["PATH"]
@@ -32,6 +51,13 @@ struct ProcessSpec {
       16 << 20;  // bytes kept: the first half and the last half, with a line between them
   std::optional<std::chrono::milliseconds> time_limit;
   std::chrono::milliseconds grace{5000};  // between TERM and KILL
+
+  // For programs that are listened to while they run.
+  fs::path error_file;  // stderr apart from stdout, with the same limit; empty: together
+  OutputTap tap = nullptr;
+  std::optional<std::chrono::milliseconds> idle_limit = std::nullopt;   // without any output
+  std::optional<std::chrono::milliseconds> final_grace = std::nullopt;  // see Tapped::finished
+  std::vector<StopStep> stop_steps = {};                                // empty: TERM, then `grace`
 };
 
 struct Exited {
@@ -43,6 +69,7 @@ struct Signaled {
 };
 struct TimedOut {
   std::chrono::milliseconds limit;
+  enum class Timer { total, idle, final_grace } timer = Timer::total;
 };
 struct Stopped {};  // ended because the caller asked to stop
 // How a child ended. A signal, a time limit and a stop are never folded into an exit code.
@@ -57,7 +84,7 @@ struct ProcessOutcome {
       std::nullopt;  // output_file is not whole (disk full), the child ran nevertheless
   bool succeeded() const { return std::holds_alternative<Exited>(end) && std::get<Exited>(end).code == 0; }
 };
-// "exit code 3", "killed by SIGSEGV (core dumped)", "timed out after 60 s", "stopped".
+// "exit code 3", "killed by SIGSEGV (core dumped)", "timed out after 60 s", "silent for 60 s", "stopped".
 std::string describe(const ProcessEnd& end);
 
 // Runs children one at a time and leaves none of their descendants alive. Children that the process had

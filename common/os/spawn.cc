@@ -35,6 +35,7 @@ struct ChildPlan {
   const char* group_map = nullptr;
   int input = -1;
   int output = -1;
+  int error_output = -1;
   bool new_session = true;
   // Written by the child.
   enum class Step { start, map_users, change_directory, exec } step = Step::start;
@@ -76,7 +77,7 @@ ARENA_CHILD_CODE int child_main(void* argument) {
       ::syscall(SYS_rt_sigaction, signal, default_action, nullptr, 8);
   }
   if (::syscall(SYS_dup3, plan.input, 0, 0) < 0 || ::syscall(SYS_dup3, plan.output, 1, 0) < 0 ||
-      ::syscall(SYS_dup3, plan.output, 2, 0) < 0) {
+      ::syscall(SYS_dup3, plan.error_output, 2, 0) < 0) {
     give_up_on(plan);
   }
   plan.step = ChildPlan::Step::change_directory;
@@ -163,6 +164,7 @@ Result<Spawned> spawn(const SpawnRequest& request) {
   }
   ARENA_ASSIGN(const Descriptor input, above_standard(request.input));
   ARENA_ASSIGN(const Descriptor output, above_standard(request.output));
+  ARENA_ASSIGN(const Descriptor error, above_standard(request.error < 0 ? request.output : request.error));
   std::vector<std::string> argv = request.argv;
   std::vector<std::string> variables;
   for (const auto& [key, value] : request.environment) variables.push_back(fmt::format("{}={}", key, value));
@@ -184,6 +186,7 @@ Result<Spawned> spawn(const SpawnRequest& request) {
     }
     plan.input = input.get();
     plan.output = output.get();
+    plan.error_output = error.get();
     plan.new_session = request.new_session;
     int number = -1;
     const pid_t pid = clone_child(plan, namespaces, number);

@@ -15,6 +15,7 @@ struct SpawnRequest {
   int output = -1;                 // becomes descriptors 1 and 2
   bool new_session = true;         // else its own process group in our session
   bool new_pid_namespace = false;  // where the system allows it, see Spawned::pid_namespace
+  int error = -1;                  // becomes descriptor 2 instead of `output`
 };
 
 struct Spawned {

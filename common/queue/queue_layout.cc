@@ -235,6 +235,10 @@ fs::path QueueLayout::attempt(std::string_view task_name, std::int64_t number) c
 fs::path QueueLayout::candidate(std::string_view task_name) const {
   return attempts(task_name) / "candidate";
 }
+fs::path QueueLayout::agent_cost(std::string_view task_name) const {
+  return run_directory_ / "agent_costs" / (workspace_slug_of(task_name) + ".yaml");
+}
+
 fs::path QueueLayout::reports() const { return run_directory_ / "reports"; }
 
 }  // namespace arena

@@ -13,6 +13,7 @@
 //   .parallel/events/<writer>.jsonl
 //   <slug>_<timestamp>/task_result.yaml
 //   .attempts/<slug>/<n>/, .attempts/<slug>/candidate/
+//   agent_costs/<slug>.yaml
 //   reports/
 #include <cstdint>
 #include <optional>
@@ -95,7 +96,8 @@ class QueueLayout {
   fs::path task_result(std::string_view task_name) const;
   fs::path attempts(std::string_view task_name) const;  // .attempts/<slug>
   fs::path attempt(std::string_view task_name, std::int64_t number) const;
-  fs::path candidate(std::string_view task_name) const;  // .attempts/<slug>/candidate
+  fs::path candidate(std::string_view task_name) const;   // .attempts/<slug>/candidate
+  fs::path agent_cost(std::string_view task_name) const;  // agent_costs/<slug>.yaml
   fs::path reports() const;
 
  private:

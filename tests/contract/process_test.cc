@@ -299,6 +299,73 @@ TEST_CASE("programs are found in absolute directories of PATH only") {
   fs::current_path(before);
 }
 
+TEST_CASE("a silent child is ended by the idle limit, one that talks is not") {
+  World world;
+  ProcessSpec silent = world.shell("echo hello; sleep 600");
+  silent.idle_limit = std::chrono::milliseconds(300);
+  const ProcessOutcome outcome = world.run(silent);
+  CHECK(describe(outcome.end) == "silent for 300 ms");
+  CHECK(world.output() == "hello\n");
+
+  ProcessSpec talking = world.shell("for i in 1 2 3 4 5 6; do echo $i; sleep 0.1; done");
+  talking.idle_limit = std::chrono::milliseconds(400);
+  CHECK(world.run(talking).succeeded());
+}
+
+TEST_CASE("a child that has said its last word gets the final grace and no more") {
+  World world;
+  const auto hears_the_end = [](OutputStream, std::string_view bytes) {
+    return Tapped{std::string(bytes), contains(bytes, "THE END")};
+  };
+  ProcessSpec lingering = world.shell("echo THE END; sleep 600");
+  lingering.tap = hears_the_end;
+  lingering.final_grace = std::chrono::milliseconds(200);
+  CHECK(describe(world.run(lingering).end) == "did not exit within 200 ms of its last event");
+  ProcessSpec leaving = world.shell("echo THE END; sleep 0.1; exit 3");
+  leaving.tap = hears_the_end;
+  leaving.final_grace = std::chrono::seconds(60);
+  CHECK(describe(world.run(leaving).end) == "exit code 3");
+}
+
+TEST_CASE("a tap sees every byte once, by stream, and what it returns is kept") {
+  World world;
+  ProcessSpec spec = world.shell("printf out; printf wrong >&2; printf put");
+  spec.error_file = world.directory / "err";
+  std::string out;
+  std::string err;
+  int ends = 0;
+  spec.tap = [&](OutputStream stream, std::string_view bytes) {
+    (stream == OutputStream::out ? out : err) += bytes;
+    if (bytes.empty()) ++ends;
+    return Tapped{bytes.empty() ? "." : std::string(bytes.size(), 'x'), false};
+  };
+  CHECK(world.run(spec).output_bytes == 13);  // as kept
+  CHECK(out == "output");
+  CHECK(err == "wrong");
+  CHECK(ends == 2);
+  CHECK(world.output() == "xxxxxx.");
+  CHECK(RealFileSystem().read(world.directory / "err") == "xxxxx.");
+}
+
+TEST_CASE("ending goes step by step: INT to the child's group, TERM to all, KILL") {
+  World world;
+  // The child cleans up on INT; what it started in a session of its own hears nothing of that, and TERM later.
+  ProcessSpec polite = world.shell(
+      "trap 'echo child-int; exit 0' INT; setsid sh -c 'trap \"echo other-int\" INT; trap \"echo other-term; exit\" TERM; "
+      "echo ready; while :; do sleep 0.05; done' & while :; do sleep 0.05; done");
+  polite.time_limit = std::chrono::milliseconds(700);
+  polite.stop_steps = {{SIGINT, std::chrono::seconds(60)}, {SIGTERM, std::chrono::seconds(60)}};
+  const ProcessOutcome outcome = world.run(polite);
+  CHECK(describe(outcome.end) == "timed out after 700 ms");
+  CHECK(world.output() == "ready\nchild-int\nother-term\n");
+
+  ProcessSpec deaf = world.shell("trap '' INT TERM; echo deaf; while :; do sleep 0.05; done");
+  deaf.time_limit = std::chrono::milliseconds(300);
+  deaf.stop_steps = {{SIGINT, std::chrono::milliseconds(100)}, {SIGTERM, std::chrono::milliseconds(100)}};
+  CHECK(describe(world.run(deaf).end) == "timed out after 300 ms");
+  CHECK(world.runner.end_descendants() == 0);
+}
+
 TEST_SUITE_END();
 
 }  // namespace arena

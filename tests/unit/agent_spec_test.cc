@@ -27,12 +27,13 @@ TEST_SUITE_BEGIN("agent_spec");
 
 TEST_CASE("an agent is read from its file") {
   const AgentSpec spec = parsed(
-      "description: d\naction: run\nargv: [tool, --dir, '{workspace}']\nprompt_on_stdin: "
-      "true\nenvironment_names: [KEY]\n"
+      "description: d\naction: run\nargv: [tool, --dir, '{workspace}']\nprompt: "
+      "stdin\nenvironment_names: [KEY]\n"
       "environment: {A: '1', B: 2}\naccepted_settings: [model, effort]\ndefault_timeout_seconds: 60\n");
   CHECK(spec.name == "some");
   CHECK(spec.action == AgentSpec::Action::run);
-  CHECK(spec.argv == std::vector<std::string>{"tool", "--dir", "{workspace}"});
+  REQUIRE(spec.argv.size() == 3);
+  CHECK(spec.argv[2].words == std::vector<std::string>{"{workspace}"});
   CHECK(spec.prompt_on_stdin);
   CHECK(spec.environment.at("B") == "2");
   CHECK(spec.default_timeout_seconds == 60);
@@ -62,7 +63,7 @@ TEST_CASE("a faulty agent file names line and key") {
 TEST_CASE("settings that an agent cannot take are refused, each of them") {
   const AgentSpec nop = parsed("description: d\naction: none\n");
   CHECK(check_agent_settings(nop, {}));
-  std::vector<std::pair<std::string, AgentSettings>> cases(8);
+  std::vector<std::pair<std::string, AgentSettings>> cases(12);
   cases[0].first = "model", cases[0].second.model = "m";
   cases[1].first = "effort", cases[1].second.effort = "e";
   cases[2].first = "max_iterations", cases[2].second.max_iterations = 1;
@@ -71,6 +72,10 @@ TEST_CASE("settings that an agent cannot take are refused, each of them") {
   cases[5].first = "python_path", cases[5].second.python_path = "p";
   cases[6].first = "command", cases[6].second.command = {"c"};
   cases[7].first = "env", cases[7].second.env = {"E"};
+  cases[8].first = "budget_mode", cases[8].second.time_budget = true;
+  cases[9].first = "gpu_ids", cases[9].second.gpu_ids = "0";
+  cases[10].first = "num_parallel", cases[10].second.num_parallel = 2;
+  cases[11].first = "run_mode", cases[11].second.run_mode = "m";
   for (const auto& one : cases) {
     const auto& key = one.first;
     const auto& settings = one.second;

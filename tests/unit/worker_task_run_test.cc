@@ -287,7 +287,7 @@ TEST_CASE_FIXTURE(
   complete(kTask);
   CHECK(contains(read(workspace_name() + "from_stdin"), "sh test/check.sh"));
   CHECK(read(workspace_name() + "from_stdin") == read(workspace_name() + "from_file"));
-  CHECK(read(workspace_name() + "logs/prompt.md") == read(workspace_name() + "from_stdin"));
+  CHECK(read(workspace_name() + "agent/prompt.md") == read(workspace_name() + "from_stdin"));
   CHECK(read(workspace_name() + "words") == layout.workspace(kTask).string() + " " + kTask + "\n");
   const std::string environment = read(workspace_name() + "environment");
   CHECK(contains(environment, "ALLOWED_KEY=a"));
