@@ -57,7 +57,8 @@ std::string describe_arguments(const json& arguments) {
   std::string text;
   if (arguments.is_object()) {
     for (const auto& [key, value] : arguments.items()) {
-      if (text.size() > 300 || !value.is_primitive()) continue;
+      const bool says_nothing = key == "id" || key == "type" || key == "status";
+      if (says_nothing || text.size() > 300 || !value.is_primitive()) continue;
       const std::string shown = value.is_string() ? value.get<std::string>() : value.dump();
       text += fmt::format("{}{}={}", text.empty() ? "" : ", ", key, shortened(shown, 100));
     }

@@ -41,10 +41,10 @@ std::optional<AgentJudgement> judge_text(const AgentSpec& spec, const AgentReadi
   return std::nullopt;
 }
 
-AgentJudgement failed(const AgentReading& reading, const ProcessEnd& end, std::string_view why) {
+// The end comes first: it is what people look for. The last line of the output often says why.
+AgentJudgement failed(const AgentReading& reading, const std::string& how) {
   const std::string_view tail = trim(reading.tail);
-  return {AgentResult::failed,
-          with_reason(fmt::format("{} ({})", why, describe(end)), tail.substr(tail.rfind('\n') + 1))};
+  return {AgentResult::failed, with_reason(how, tail.substr(tail.rfind('\n') + 1))};
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ AgentJudgement judge_agent(const AgentSpec& spec, const AgentReading& reading, c
     if (auto told = judge_text(spec, reading)) return *told;
   }
   if (plain && exited != nullptr && exited->code == 0) return {worked, describe(end)};
-  return failed(reading, end, plain ? "the program failed" : "ended without its final event");
+  return failed(reading, plain ? describe(end) : describe(end) + " without a final event");
 }
 
 AgentConsequence consequence_of(const AgentSpec& spec, AgentResult result, const AgentReading& reading,

@@ -349,10 +349,12 @@ TEST_CASE("a tap sees every byte once, by stream, and what it returns is kept") 
 
 TEST_CASE("ending goes step by step: INT to the child's group, TERM to all, KILL") {
   World world;
-  // The child cleans up on INT; what it started in a session of its own hears nothing of that, and TERM later.
+  // The child cleans up on INT; what it started in a session of its own hears nothing of that, and TERM
+  // later.
   ProcessSpec polite = world.shell(
-      "trap 'echo child-int; exit 0' INT; setsid sh -c 'trap \"echo other-int\" INT; trap \"echo other-term; exit\" TERM; "
-      "echo ready; while :; do sleep 0.05; done' & while :; do sleep 0.05; done");
+      "trap 'echo child-int; exit 0' INT; setsid sh -c 'trap \"echo other-int\" INT; trap \"echo other-term; "
+      "exit\" TERM; "
+      "echo ready; while :; do sleep 0.05; done' 2>/dev/null & while :; do sleep 0.05; done");
   polite.time_limit = std::chrono::milliseconds(700);
   polite.stop_steps = {{SIGINT, std::chrono::seconds(60)}, {SIGTERM, std::chrono::seconds(60)}};
   const ProcessOutcome outcome = world.run(polite);

@@ -21,7 +21,7 @@ cp "$BIN"/arena-coord "$BIN"/arena-worker "$BIN"/arena-probe bin/
 cp -rL "$SOURCE/worker/agents" share/arena/agents
 ln -s "$SOURCE/worker/prompts" share/arena/prompts
 ln -s "$SOURCE/tasks" share/arena/tasks
-sed -i 's/^idle_timeout_seconds:.*/idle_timeout_seconds: 8/; s/^final_grace_seconds:.*/final_grace_seconds: 2/' share/arena/agents/c*.yaml
+sed -i 's/^idle_timeout_seconds:.*/idle_timeout_seconds: 15/; s/^final_grace_seconds:.*/final_grace_seconds: 2/' share/arena/agents/c*.yaml
 echo "overload_delay_seconds: 1" | tee -a share/arena/agents/claude_code.yaml share/arena/agents/codex.yaml >/dev/null
 COORD=$work/bin/arena-coord
 ln -s "$tools"/node_modules/.bin/claude "$tools"/node_modules/.bin/codex cli/
@@ -95,11 +95,14 @@ codex_edit='{"turns": [{"tool": "exec_command", "input": {"cmd": "cat config.yam
   {"tool": "exec_command", "input": {"cmd": "echo cost=2 >src/kernel.sh; env | grep KEY"}}, {"text": "Four times as fast."}]'
 
 # --- check-agents ---
-check "check-agents: claude answers" service "$edit}" "$COORD" check-agents --agents claude_code >out 2>&1
+service "$edit}" "$COORD" check-agents --agents claude_code >out 2>&1
+check "check-agents: claude answers" same $? 0
 check "check-agents: its version is shown" contains out "2.1.197"
 config codex k1 >run.yaml
-check "check-agents: codex answers, named by the configuration" service "$codex_edit}" "$COORD" check-agents --config run.yaml >out 2>&1
-check "check-agents: cursor answers" service "$edit}" "$COORD" check-agents --agents cursor >out 2>&1
+service "$codex_edit}" "$COORD" check-agents --config run.yaml >out 2>&1
+check "check-agents: codex answers, named by the configuration" same "$? $(grep -c '^ok .* answer' out)" "0 1"
+service "$edit}" "$COORD" check-agents --agents Cursor >out 2>&1
+check "check-agents: cursor answers, spelt in another way" same "$? $(grep -c '^ok .* answer' out)" "0 1"
 service "$edit, \"faults\": {\"status\": 401, \"type\": \"authentication_error\", \"probe\": true}}" "$COORD" check-agents --agents claude_code >out 2>&1
 check "check-agents: a refused login fails" same $? 1
 check "check-agents: with what mends it" contains out "claude auth login"
@@ -142,7 +145,7 @@ check "cursor: done, its cost unknown" same "$status $(cause) $(result score) $(
 config claude_code cpp2cpp/k1 >run.yaml
 run "$edit, \"faults\": {\"hang\": true}}"
 check "claude, silent service: ended by the idle timer, not scored" same "$status $(cause)" "1 1 timed_out"
-check "claude, silent service: the message says so" contains "$where/out" "silent for 8 s"
+check "claude, silent service: the message says so" contains "$where/out" "silent for 15 s"
 run "$edit, \"faults\": {\"hang\": true, \"from_turn\": 2}}"
 check "claude, silent after its edit: what it left is scored" same "$status $(cause) $(result score) $(result result)" "0 1 completed 520.0 timed_out"
 config claude_code 'cpp2cpp/k1, cpp2cpp/k2, cpp2cpp/k3' >run.yaml
@@ -186,7 +189,8 @@ check "codex, over quota: stopped, left in pending" same "$status $(cause) $(cou
 run "$codex_edit, \"faults\": {\"status\": 503, \"type\": \"server_error\", \"first\": 3}}"
 check "codex, overloaded, then well" same "$status $(result score)" "0 520.0"
 
-# --- eight at once ---
+# --- eight at once: on a small machine their start alone takes a while ---
+sed -i 's/^idle_timeout_seconds:.*/idle_timeout_seconds: 300/' share/arena/agents/claude_code.yaml
 config claude_code cpp2cpp >run.yaml
 run "$edit}" --cpu-slots 8
 check "eight workers at once: all done" same "$status $(cause) $(counts "$RUN")" "0 8 completed 0 0 8 0"

@@ -36,7 +36,7 @@ TaskResult full_result() {
   result.worker_id = "0.1";
   result.task_digest = std::string(64, 'a');
   result.device = "cpu slot 0";
-  result.agent = {"exit code 0", true, 0.25, 12'345, 60'000, true};
+  result.agent = {"exit code 0", true, "done", "a-model", "1.2", 0.25, 12'345, 60'000, true};
   result.durations_ms = {{"agent", 60'000}, {"baseline", 1234}};
   result.proofs = {{"agent", "no process left: pid namespace empty"}};
   result.changed_files = {"src/gelu.hip"};

@@ -15,7 +15,8 @@ namespace {
 
 // The definitions that are shipped: what is tested is what runs.
 AgentSpec shipped(const std::string& name) {
-  const fs::path file = fs::path(ARENA_TEST_DATA).parent_path().parent_path() / "worker/agents" / (name + ".yaml");
+  const fs::path file =
+      fs::path(ARENA_TEST_DATA).parent_path().parent_path() / "worker/agents" / (name + ".yaml");
   std::ifstream stream(file.string());
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
   auto spec = parse_agent_spec(text, name);
@@ -32,7 +33,8 @@ struct Read {
 Read read(const AgentSpec& spec, const std::string& output, std::size_t piece = 1 << 16) {
   Read read;
   AgentReader reader(spec, [&read](std::string_view text) { read.log += text; });
-  for (std::size_t at = 0; at < output.size(); at += piece) reader.take(std::string_view(output).substr(at, piece));
+  for (std::size_t at = 0; at < output.size(); at += piece)
+    reader.take(std::string_view(output).substr(at, piece));
   reader.finish();
   read.reading = reader.reading();
   read.final = reader.saw_final_event();
@@ -43,19 +45,28 @@ AgentJudgement judge(const AgentSpec& spec, const std::string& output, const Pro
   return judge_agent(spec, read(spec, output).reading, end, changed);
 }
 
-const std::string kClaudeInit = R"({"type":"system","subtype":"init","model":"m-1","tools":["Bash"]})" "\n";
+const std::string kClaudeInit = R"({"type":"system","subtype":"init","model":"m-1","tools":["Bash"]})"
+                                "\n";
 const std::string kClaudeWork =
-    R"({"type":"stream_event","event":{"type":"message_start","message":{"usage":{"input_tokens":10,"output_tokens":1}}}})" "\n"
-    R"({"type":"assistant","message":{"content":[{"type":"text","text":"I look"},{"type":"tool_use","name":"Bash","input":{"command":"ls -l"}}]}})" "\n"
-    R"({"type":"stream_event","event":{"type":"message_delta","usage":{"output_tokens":5}}})" "\n"
-    R"({"type":"user","message":{"content":[{"type":"tool_result","content":"src"}]}})" "\n";
+    R"({"type":"stream_event","event":{"type":"message_start","message":{"usage":{"input_tokens":10,"output_tokens":1}}}})"
+    "\n"
+    R"({"type":"assistant","message":{"content":[{"type":"text","text":"I look"},{"type":"tool_use","name":"Bash","input":{"command":"ls -l"}}]}})"
+    "\n"
+    R"({"type":"stream_event","event":{"type":"message_delta","usage":{"output_tokens":5}}})"
+    "\n"
+    R"({"type":"user","message":{"content":[{"type":"tool_result","content":"src"}]}})"
+    "\n";
 const std::string kClaudeDone =
     R"({"type":"result","subtype":"success","is_error":false,"result":"All done","stop_reason":"end_turn","total_cost_usd":0.25,)"
-    R"("usage":{"input_tokens":30,"cache_creation_input_tokens":2,"cache_read_input_tokens":7,"output_tokens":15}})" "\n";
+    R"("usage":{"input_tokens":30,"cache_creation_input_tokens":2,"cache_read_input_tokens":7,"output_tokens":15}})"
+    "\n";
 
 std::string claude_failure(int status) {
-  return fmt::format(R"({{"type":"result","subtype":"success","is_error":true,"api_error_status":{},"result":"API Error",)"
-                     R"("usage":{{"input_tokens":0,"output_tokens":0}}}})" "\n", status);
+  return fmt::format(
+      R"({{"type":"result","subtype":"success","is_error":true,"api_error_status":{},"result":"API Error",)"
+      R"("usage":{{"input_tokens":0,"output_tokens":0}}}})"
+      "\n",
+      status);
 }
 
 }  // namespace
@@ -65,8 +76,8 @@ TEST_SUITE_BEGIN("agent_reader");
 TEST_CASE("every shipped agent definition can be read and its default command line be built") {
   PlaceholderValues place;
   for (const std::string& name : place_placeholder_names()) place[name] = "P";
-  for (const char* name : {"claude_code", "codex", "cursor", "command", "nop", "oracle", "geak_v3", "geak_v3_triton",
-                           "geak_v4", "mini_swe_triton", "forge"}) {
+  for (const char* name : {"claude_code", "codex", "cursor", "command", "nop", "oracle", "geak_v3",
+                           "geak_v3_triton", "geak_v4", "mini_swe_triton", "forge"}) {
     CAPTURE(name);
     const AgentSpec spec = shipped(name);
     AgentSettings settings;
@@ -86,9 +97,10 @@ TEST_CASE("the command lines are those of v0.2 and v0.3, and null leaves a flag 
     REQUIRE(argv);
     return fmt::format("{}", fmt::join(*argv, " "));
   };
-  CHECK(line("claude_code", {}) ==
-        "claude --print --verbose --output-format stream-json --include-partial-messages --permission-mode "
-        "bypassPermissions --no-session-persistence --model claude-sonnet-5 --effort max --input-format text");
+  CHECK(
+      line("claude_code", {}) ==
+      "claude --print --verbose --output-format stream-json --include-partial-messages --permission-mode "
+      "bypassPermissions --no-session-persistence --model claude-sonnet-5 --effort max --input-format text");
   CHECK(line("codex", {}) ==
         "codex exec --json --dangerously-bypass-approvals-and-sandbox --skip-git-repo-check --ephemeral -c "
         "features.memories=false --cd /w --model gpt-5.5 -c model_reasoning_effort=\"xhigh\" -- -");
@@ -120,8 +132,9 @@ TEST_CASE("a session is read the same in pieces of any size") {
     CHECK(got.reading.usage.cached_tokens == 7);
     CHECK(got.reading.usage.output_tokens == 15);
     CHECK(got.reading.usage.cost_usd == 0.25);
-    CHECK(got.log == "== model m-1\nI look\n> Bash ls -l\nsrc\n== ended, 0.2500 USD, 32 tokens in, 7 cached, 15 out: "
-                     "All done\n");
+    CHECK(got.log ==
+          "== model m-1\nI look\n> Bash ls -l\nsrc\n== ended, 0.2500 USD, 32 tokens in, 7 cached, 15 out: "
+          "All done\n");
   }
 }
 
@@ -141,8 +154,9 @@ TEST_CASE("bytes that are no text do not hide the event around them") {
   const Read got = read(spec, "\xe2\x82\n" + std::string("\0\0\n", 3) + broken, 5);
   CHECK(got.final);
   CHECK(got.reading.usage.output_tokens == 15);
-  for (const char* line : {"{\n", "[]\n", "{}\n", "nul\n", "{\"type\":5}\n", "{\"type\":\"result\",\"usage\":[1,{\"a\":2}]}\n",
-                           "{\"type\":\"assistant\",\"message\":{\"content\":[7,{\"type\":\"text\"}]}}\n"}) {
+  for (const char* line :
+       {"{\n", "[]\n", "{}\n", "nul\n", "{\"type\":5}\n", "{\"type\":\"result\",\"usage\":[1,{\"a\":2}]}\n",
+        "{\"type\":\"assistant\",\"message\":{\"content\":[7,{\"type\":\"text\"}]}}\n"}) {
     CAPTURE(line);
     CHECK(read(spec, line + kClaudeDone).reading.usage.output_tokens == 15);
   }
@@ -167,13 +181,20 @@ TEST_CASE("deep nesting is read without a deep stack") {
 }
 
 TEST_CASE("codex and cursor sessions are read") {
-  const Read codex = read(shipped("codex"),
-                          R"({"type":"thread.started","thread_id":"t"})" "\n"
-                          R"({"type":"item.started","item":{"type":"command_execution","command":"ls"}})" "\n"
-                          R"({"type":"item.completed","item":{"type":"command_execution","command":"ls","aggregated_output":"src\n"}})" "\n"
-                          R"({"type":"item.completed","item":{"type":"file_change","changes":[{"kind":"update","path":"src/k.cc"}]}})" "\n"
-                          R"({"type":"item.completed","item":{"type":"agent_message","text":"done"}})" "\n"
-                          R"({"type":"turn.completed","usage":{"input_tokens":20,"cached_input_tokens":5,"output_tokens":10}})" "\n");
+  const Read codex = read(
+      shipped("codex"),
+      R"({"type":"thread.started","thread_id":"t"})"
+      "\n"
+      R"({"type":"item.started","item":{"type":"command_execution","command":"ls"}})"
+      "\n"
+      R"({"type":"item.completed","item":{"type":"command_execution","command":"ls","aggregated_output":"src\n"}})"
+      "\n"
+      R"({"type":"item.completed","item":{"type":"file_change","changes":[{"kind":"update","path":"src/k.cc"}]}})"
+      "\n"
+      R"({"type":"item.completed","item":{"type":"agent_message","text":"done"}})"
+      "\n"
+      R"({"type":"turn.completed","usage":{"input_tokens":20,"cached_input_tokens":5,"output_tokens":10}})"
+      "\n");
   CHECK(codex.final);
   CHECK(codex.reading.tool_calls == 2);
   CHECK(codex.reading.usage.input_tokens == 15);
@@ -181,13 +202,20 @@ TEST_CASE("codex and cursor sessions are read") {
   CHECK_FALSE(codex.reading.usage.cost_usd);
   CHECK(contains(codex.log, "> ls\nsrc\n> file_change \n  update src/k.cc\ndone\n== ended"));
 
-  const Read cursor = read(shipped("cursor"),
-                           R"({"type":"system","subtype":"init","model":"Composer"})" "\n"
-                           R"({"type":"assistant","timestamp_ms":5,"message":{"content":[{"type":"text","text":"he"}]}})" "\n"
-                           R"({"type":"tool_call","subtype":"started","tool_call":{"readToolCall":{"args":{"path":"a.cc"}}}})" "\n"
-                           R"({"type":"tool_call","subtype":"completed","tool_call":{"readToolCall":{"args":{"path":"a.cc"}}}})" "\n"
-                           R"({"type":"assistant","message":{"content":[{"type":"text","text":"hello"}]}})" "\n"
-                           R"({"type":"result","subtype":"success","is_error":false,"result":"hello"})" "\n");
+  const Read cursor = read(
+      shipped("cursor"),
+      R"({"type":"system","subtype":"init","model":"Composer"})"
+      "\n"
+      R"({"type":"assistant","timestamp_ms":5,"message":{"content":[{"type":"text","text":"he"}]}})"
+      "\n"
+      R"({"type":"tool_call","subtype":"started","tool_call":{"readToolCall":{"args":{"path":"a.cc"}}}})"
+      "\n"
+      R"({"type":"tool_call","subtype":"completed","tool_call":{"readToolCall":{"args":{"path":"a.cc"}}}})"
+      "\n"
+      R"({"type":"assistant","message":{"content":[{"type":"text","text":"hello"}]}})"
+      "\n"
+      R"({"type":"result","subtype":"success","is_error":false,"result":"hello"})"
+      "\n");
   CHECK(cursor.final);
   CHECK(cursor.reading.tool_calls == 1);
   CHECK_FALSE(cursor.reading.usage.total_tokens());
@@ -198,7 +226,8 @@ TEST_CASE("how an agent ended is judged from events, use, change and exit togeth
   const AgentSpec claude = shipped("claude_code");
   const std::string work = kClaudeInit + kClaudeWork;
   const std::string silent_success =
-      R"({"type":"result","subtype":"success","is_error":false,"result":"%","usage":{"input_tokens":0,"output_tokens":0}})" "\n";
+      R"({"type":"result","subtype":"success","is_error":false,"result":"%","usage":{"input_tokens":0,"output_tokens":0}})"
+      "\n";
   const auto saying = [&](const std::string& text) {
     std::string event = silent_success;
     return kClaudeInit + event.replace(event.find('%'), 1, text);
@@ -208,7 +237,9 @@ TEST_CASE("how an agent ended is judged from events, use, change and exit togeth
   const ProcessEnd hard = TimedOut{std::chrono::seconds(60)};
   const ProcessEnd idle = TimedOut{std::chrono::seconds(60), TimedOut::Timer::idle};
   const ProcessEnd grace = TimedOut{std::chrono::seconds(20), TimedOut::Timer::final_grace};
-  const std::string retry_529 = R"({"type":"system","subtype":"api_retry","error_status":529,"error":"overloaded"})" "\n";
+  const std::string retry_529 =
+      R"({"type":"system","subtype":"api_retry","error_status":529,"error":"overloaded"})"
+      "\n";
   struct Case {
     const char* name;
     std::string output;
@@ -239,15 +270,18 @@ TEST_CASE("how an agent ended is judged from events, use, change and exit togeth
            {"529, then well", kClaudeInit + retry_529 + work + kClaudeDone, ok, true, R::done, C::evaluate},
            {"529 until the time is up", kClaudeInit + retry_529, hard, false, R::overload, C::back_off},
            {"success of nothing", saying("ok"), ok, false, R::empty, C::no_score},
-           {"a limit told as success", saying("You've hit your limit, resets 5pm"), ok, false, R::quota, C::halt},
-           {"an agent that speaks of limits", work + kClaudeDone + "usage limit\n", ok, false, R::done_without_change,
-            C::evaluate},
+           {"a limit told as success", saying("You've hit your limit, resets 5pm"), ok, false, R::quota,
+            C::halt},
+           {"an agent that speaks of limits", work + kClaudeDone + "usage limit\n", ok, false,
+            R::done_without_change, C::evaluate},
            {"a refusal",
-            kClaudeInit + R"({"type":"result","subtype":"success","is_error":false,"stop_reason":"refusal"})" "\n", ok,
-            false, R::refusal, C::evaluate},
+            kClaudeInit + R"({"type":"result","subtype":"success","is_error":false,"stop_reason":"refusal"})"
+                          "\n",
+            ok, false, R::refusal, C::evaluate},
            {"its budget is used up",
-            work + R"({"type":"result","subtype":"error_max_budget_usd","is_error":true})" "\n", bad, false,
-            R::timed_out, C::evaluate},
+            work + R"({"type":"result","subtype":"error_max_budget_usd","is_error":true})"
+                   "\n",
+            bad, false, R::timed_out, C::evaluate},
        }) {
     CAPTURE(one.name);
     const AgentReading reading = read(claude, one.output).reading;
@@ -264,15 +298,19 @@ TEST_CASE("codex tells quota, login and overload in the text of its own events o
   const auto failing = [](const std::string& text) {
     return nlohmann::json({{"type", "turn.failed"}, {"error", {{"message", text}}}}).dump() + "\n";
   };
-  CHECK(judge(codex, failing("unexpected status 401 Unauthorized: x"), Exited{1}, false).result == AgentResult::auth);
+  CHECK(judge(codex, failing("unexpected status 401 Unauthorized: x"), Exited{1}, false).result ==
+        AgentResult::auth);
   CHECK(judge(codex, failing("Quota exceeded. Check"), Exited{1}, false).result == AgentResult::quota);
-  CHECK(judge(codex, failing("You\u2019ve hit your usage limit."), Exited{1}, false).result == AgentResult::quota);
+  CHECK(judge(codex, failing("You\u2019ve hit your usage limit."), Exited{1}, false).result ==
+        AgentResult::quota);
   CHECK(judge(codex, failing("unexpected status 503 Service Unavailable"), Exited{1}, false).result ==
         AgentResult::overload);
   CHECK(judge(codex, failing("something else"), Exited{1}, true).result == AgentResult::failed);
   const std::string message =
-      R"({"type":"item.completed","item":{"type":"agent_message","text":"Quota exceeded, 401 Unauthorized"}})" "\n"
-      R"({"type":"turn.completed","usage":{"output_tokens":9}})" "\n";
+      R"({"type":"item.completed","item":{"type":"agent_message","text":"Quota exceeded, 401 Unauthorized"}})"
+      "\n"
+      R"({"type":"turn.completed","usage":{"output_tokens":9}})"
+      "\n";
   CHECK(judge(codex, message, Exited{0}, true).result == AgentResult::done);
 }
 

@@ -41,7 +41,8 @@ TEST_CASE("login files are copied without the token that works once, and the ori
   TempDirectory world;
   RealFileSystem disk;
   REQUIRE(make_directories(disk, world / "user/.claude"));
-  const std::string login = R"({"claudeAiOauth":{"accessToken":"at-123456789","refreshToken":"rt-123456789"}})";
+  const std::string login =
+      R"({"claudeAiOauth":{"accessToken":"at-123456789","refreshToken":"rt-123456789"}})";
   REQUIRE(disk.create(world / "user/.claude/.credentials.json", login, Sync::no));
   AgentSpec spec;
   spec.files.push_back({".claude/.credentials.json", true, {"refreshToken"}});
