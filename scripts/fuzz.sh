@@ -13,7 +13,7 @@ for source in "${targets[@]}"; do
   mkdir -p "$corpus" "$crashes"
   cp -n tests/data/fuzz/"$name"/* "$corpus"/
   echo "== $name: $seconds s from $(find "$corpus" -type f | wc -l) inputs"
-  if ! "build-fuzz/bin/${name}_fuzz" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
+  if ! "build-fuzz/bin/${name}_fuzz" -max_total_time="$seconds" -timeout=30 -rss_limit_mb=2048 -max_len=65536 \
       -verbosity=0 -print_final_stats=1 -artifact_prefix="$crashes/$name-" "$corpus"; then
     echo "fuzz.sh: $name crashed; the input is in $crashes/; mend it, then keep it: cp $crashes/$name-* tests/data/fuzz/$name/" >&2
     exit 1
