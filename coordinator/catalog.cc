@@ -110,7 +110,17 @@ class Finder {
       return;
     }
     if (!place.name.empty()) folders_.insert(place.name);
-    for (const Place& child : children(place)) collect(child);
+    const std::vector<Place> found = children(place);
+    std::vector<char> are_tasks(found.size());
+    for_each_in_parallel(found.size(), [&](std::size_t i) { are_tasks[i] = is_task(found[i]) ? 1 : 0; });
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (are_tasks[i] == 0) {
+        collect(found[i]);
+        continue;
+      }
+      names_.insert(found[i].name);
+      ++hits_;
+    }
   }
 
   void expand(const Place& place, const std::vector<std::string>& parts, std::size_t next) {
