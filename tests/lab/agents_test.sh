@@ -2,6 +2,7 @@
 # agents_test.sh PROGRAMS SOURCES: the real Claude Code and Codex (versions in agents/versions.txt) and a stand-in for Cursor do
 # tasks through the whole pipeline, in a network namespace with nothing but a stand-in for their model services. As root.
 # packages: nodejs iproute2 util-linux procps diffutils
+# shellcheck disable=SC2012  # names here are ours: no blanks, no newlines
 BIN=$1
 SOURCE=$2
 # shellcheck source=tests/e2e/lib.sh
