@@ -1,6 +1,7 @@
 """What the device tests of the lab share: fake machines, the programs run on them, and counted checks."""
 import json
 import os
+import shlex
 import subprocess
 import sys
 
@@ -51,23 +52,23 @@ class Lab:
         done = self.run(machine, [self.probe, "list"] + list(flags), **environment)
         return {source["source"]: source for source in json.loads(done.stdout)["sources"]}
 
-    def see(self, machine, mask, **environment):
-        """What each runtime sees under a device's mask, in an environment whose inherited masks are all wrong."""
-        wrong = dict(CUDA_VISIBLE_DEVICES="5", GPU_DEVICE_ORDINAL="5", HIP_VISIBLE_DEVICES="5", ROCR_VISIBLE_DEVICES="5")
-        wrong.update(environment)
-        for name in mask["unset"]:
-            wrong.pop(name, None)
-        wrong.update(mask["set"])
-        done = self.run(machine, ["env", "-u", "NOTHING"] + ["%s=%s" % pair for pair in wrong.items()]
-                        + [self.probe, "see"])
-        return {view["runtime"]: view for view in json.loads(done.stdout)["views"]}
+    def see(self, machine, masks):
+        """What each runtime sees under each of the masks, in an environment whose inherited masks are all wrong."""
+        script = ""
+        for mask in masks:
+            wrong = {name: "5" for name in ("CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "HIP_VISIBLE_DEVICES",
+                                            "ROCR_VISIBLE_DEVICES") if name not in mask["unset"]}
+            wrong.update(mask["set"])
+            script += "env %s %s see\n" % (" ".join(shlex.quote("%s=%s" % pair) for pair in wrong.items()),
+                                           shlex.quote(self.probe))
+        done = self.run(machine, ["sh", "-c", script])
+        return [{view["runtime"]: view for view in json.loads(line)["views"]} for line in done.stdout.splitlines()]
 
     def prove(self, machine, gpus):
         """Every selected AMD device: HIP and HSA see exactly it under its mask, and all of them are different."""
         seen = []
         wrong = []
-        for gpu in gpus:
-            views = self.see(machine, gpu["mask"])
+        for gpu, views in zip(gpus, self.see(machine, [gpu["mask"] for gpu in gpus])):
             addresses = [[device["pci_address"][:-2] for device in views[runtime]["devices"]] for runtime in ("hip", "hsa")]
             if addresses != [[gpu["pci_address"][:-2]]] * 2:
                 wrong.append((gpu["pci_address"], gpu["partition"], addresses, views["hip"]["message"]))

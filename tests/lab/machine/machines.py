@@ -41,7 +41,7 @@ for ids in ("", " ", ",", "0,", "0,0", "8", "0-9", "3-1", "x", "0000:99:00.0", "
 
 print("== double masks, as HIP itself takes them")
 both = {"set": {"ROCR_VISIBLE_DEVICES": "2", "CUDA_VISIBLE_DEVICES": "2"}, "unset": ["HIP_VISIBLE_DEVICES"]}
-lab.same("ROCR=2 with CUDA=2 shows nothing", lab.see(machine, both)["hip"]["devices"], [])
+lab.same("ROCR=2 with CUDA=2 shows nothing", lab.see(machine, [both])[0]["hip"]["devices"], [])
 
 print("== MI300X, and as the newest kernels show it")
 machine = lab.machine("mi300x8")
@@ -86,7 +86,7 @@ lab.same("vendors", column(gpus, "vendor"), ["amd", "amd", "nvidia"])
 lab.same("the NVIDIA one is left out, with the reason", (len(selected(gpus)), gpus[2]["reason"]),
          (2, "libnvidia-ml.so.1 is not installed"))
 lab.prove(machine, selected(gpus))
-lab.same("an NVIDIA worker sees no AMD GPU", lab.see(machine, gpus[2]["mask"])["hip"]["devices"], [])
+lab.same("an NVIDIA worker sees no AMD GPU", lab.see(machine, [gpus[2]["mask"]])[0]["hip"]["devices"], [])
 code, _, message = lab.gpus(machine, "--gpu-ids", "0")
 lab.check("an index of both vendors has to be made clear", code == 2 and "names 2 devices" in message, message)
 
@@ -105,7 +105,7 @@ for preset in ("mi300x8-cpx", "mi300x8-cpx-high"):
     lab.same("each is a device", (len(gpus), len(selected(gpus)), set(column(gpus, "partition_mode"))), (64, 64, {"CPX"}))
     lab.same("address and partition name each", len({(gpu["pci_address"], gpu["partition"]) for gpu in gpus}), 64)
     lab.same("eight share a unique id", len(set(column(gpus, "unique_id"))), 8)
-    lab.prove(machine, selected(gpus)[::9] if preset.endswith("high") else selected(gpus))
+    lab.prove(machine, selected(gpus))
     code, _, message = lab.gpus(machine, "--gpu-ids", "0000:05:00.0")
     lab.check("a card's address alone is not enough", code == 2 and "names 8 devices" in message, message)
     _, some, _ = lab.gpus(machine, "--gpu-ids", "0000:05:00.0/3")
