@@ -10,9 +10,8 @@
 
 namespace arena {
 
-// arena-probe gives up on a hung source after about 10 s and on everything after 25 s; this is for the probe
-// itself.
-inline constexpr std::chrono::milliseconds kProbeDeadline{35000};
+// arena-probe gives up on everything after 30 s; this is for the probe itself.
+inline constexpr std::chrono::milliseconds kProbeDeadline{40000};
 
 // What is on this machine. Errors: not_found (no arena-probe), timed_out, io (it crashed), corrupt (what it
 // wrote).

@@ -42,10 +42,11 @@ struct ChildOutcome {
 };
 
 struct ChildLimits {
-  std::chrono::milliseconds library{
-      8000};  // for a step of the library as a whole: rocm_smi waits 5 s for its own mutex
-  std::chrono::milliseconds device{3000};  // for a step about one device
-  std::chrono::milliseconds total{25000};
+  // For a step of a library as a whole. rocm_smi waits 5 s for its own mutex, and a runtime on a busy machine
+  // with many GPUs takes its time too.
+  std::chrono::milliseconds library{20000};
+  std::chrono::milliseconds device{5000};  // for a step about one device
+  std::chrono::milliseconds total{30000};
 };
 
 std::vector<ChildOutcome> run_children(const std::vector<ChildJob>& jobs, const ChildLimits& limits);

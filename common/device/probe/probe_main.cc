@@ -60,7 +60,7 @@ int run(int argc, char** argv) {
   auto* const see = app.add_subcommand("see", "what HIP, HSA and CUDA see under this environment");
   for (CLI::App* const sub : {list, see}) {
     sub->add_option("--patience-ms", options.patience_ms,
-                    "how long one step may take (default: 3000 to 8000)")
+                    "how long one step may take (default: 5000 to 20000)")
         ->check(CLI::PositiveNumber);
   }
   auto* const stream =
