@@ -55,15 +55,25 @@ class Coordinator {
     ARENA_ASSIGN(Takeover takeover, take_over(disk_, world_.clock, layout_, order));
     for (const std::string& news : takeover.news) say(news);
     for (const std::string& warning : takeover.warnings) warn(warning);
-    ARENA_TRY(put_back_unproven());
+    // Listing a large queue takes as long as a task; a listing stands until something is moved.
+    ARENA_ASSIGN(std::optional<QueueSnapshot> listed, take_snapshot(disk_, layout_));
+    ARENA_ASSIGN(const bool moved, put_back_unproven(*listed));
     if (options_.retry_failed) ARENA_TRY(put_back_failed());
+    if (moved || options_.retry_failed) listed.reset();
 
     LocalLauncher launcher(disk_, layout_, launch_settings(logs, start));
     SupervisorOutcome outcome;
     std::vector<AdoptedWorker> adopted = std::move(takeover.adopted);
     for (int round = 1; round <= kMostRounds; ++round) {
-      ARENA_TRY(regenerate_missing());
-      ARENA_ASSIGN(QueueSnapshot snapshot, take_snapshot(disk_, layout_));
+      if (!listed) {
+        ARENA_ASSIGN(listed, take_snapshot(disk_, layout_));
+      }
+      ARENA_ASSIGN(const bool made_anew, regenerate_missing(*listed));
+      if (made_anew) {
+        ARENA_ASSIGN(listed, take_snapshot(disk_, layout_));
+      }
+      QueueSnapshot snapshot = std::move(*listed);
+      listed.reset();
       if (adopted.empty() && snapshot.count(QueueState::pending) == 0) break;
       ARENA_ASSIGN(outcome, supervise(make_order(std::move(adopted), std::move(snapshot)), launcher));
       adopted.clear();
@@ -74,15 +84,15 @@ class Coordinator {
 
  private:
   // --- the queue in order ---
-  Status put_back_unproven() {
-    ARENA_ASSIGN(const QueueSnapshot snapshot, take_snapshot(disk_, layout_));
+  // The answers tell whether anything was moved.
+  Result<bool> put_back_unproven(const QueueSnapshot& snapshot) {
     ARENA_ASSIGN(const std::vector<UnprovenEntry> unproven, find_unproven(disk_, layout_, snapshot, record_));
     for (const UnprovenEntry& entry : unproven) {
       warn(fmt::format("{} is not done after all: {}; it goes back to pending", entry.name.slug,
                        entry.reason));
       ARENA_TRY(put_back(QueueState::done, entry.name));
     }
-    return {};
+    return !unproven.empty();
   }
 
   Status put_back_failed() {
@@ -102,10 +112,14 @@ class Coordinator {
     return {};
   }
 
-  Status regenerate_missing() {
+  Result<bool> regenerate_missing(const QueueSnapshot& snapshot) {
     std::vector<std::int64_t> planned;
     for (const PlannedTask& task : record_.tasks) planned.push_back(task.index);
-    ARENA_ASSIGN(const QueueCheck check, check_queue(disk_, layout_, planned));
+    QueueCheck check = check_snapshot(snapshot, planned);
+    if (!check.missing.empty() || !check.duplicates.empty()) {
+      // Adopted workers may have moved entries while they were listed.
+      ARENA_ASSIGN(check, check_queue(disk_, layout_, planned));
+    }
     for (const std::string& duplicate : check.duplicates) warn(duplicate);
     const std::set<std::int64_t> missing(check.missing.begin(), check.missing.end());
     for (const PlannedTask& task : record_.tasks) {
@@ -117,7 +131,7 @@ class Coordinator {
                            ? "its entry was lost or unreadable, made anew from the plan"
                            : "its entry was unreadable too often: failed"));
     }
-    return {};
+    return !missing.empty();
   }
 
   // --- supervision ---
