@@ -56,7 +56,7 @@ void show(const std::string& agent, const nlohmann::json& finding, const World& 
 Result<HelperAnswer> ask_worker(const RunConfig& config, const World& world, std::vector<std::string> words) {
   std::string scratch = (fs::temp_directory_path() / "arena-ask-XXXXXX").string();
   if (::mkdtemp(scratch.data()) == nullptr) return fail(error_from_errno(errno, "make", scratch));
-  const auto answer = [&]() -> Result<HelperAnswer> {
+  auto answer = [&]() -> Result<HelperAnswer> {
     const fs::path settings = fs::path(scratch) / "run.yaml";
     ARENA_TRY(world.disk.create(settings, write_run_config(config), Sync::no));
     ARENA_ASSIGN(const AgentSpec spec, read_spec(config, world));

@@ -18,7 +18,7 @@ struct Column {
   std::function<std::string(const Device&)> cell;
 };
 
-std::string or_dash(std::string text) { return text.empty() ? "-" : text; }
+std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
 
 std::string whole(const std::optional<std::int64_t>& value) { return value ? std::to_string(*value) : ""; }
 std::string rounded(const std::optional<double>& value, std::string_view unit) {

@@ -51,6 +51,7 @@ std::vector<Quarantine> quarantined_devices(const QueueLayout& layout, const std
   }
   for (const LiveWorker& worker : live) reasons.erase(worker.device);
   std::vector<Quarantine> quarantined;
+  quarantined.reserve(reasons.size());
   for (auto& [device, reason] : reasons) quarantined.push_back({device, std::move(reason)});
   return quarantined;
 }

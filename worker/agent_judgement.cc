@@ -19,7 +19,7 @@ bool did_nothing(const AgentReading& reading, bool changed) {
   return !changed && reading.tool_calls == 0 && !used_tokens(reading);
 }
 
-std::string with_reason(std::string text, std::string_view reason) {
+std::string with_reason(const std::string& text, std::string_view reason) {
   std::string shown = to_printable_utf8(trim(reason).substr(0, 500));
   std::replace_if(
       shown.begin(), shown.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');

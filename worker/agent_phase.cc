@@ -29,6 +29,7 @@ Status make_repository(FileSystem& disk, const fs::path& workspace) {
 
 std::string joined(const fs::path& workspace, const std::vector<std::string>& files) {
   std::vector<std::string> paths;
+  paths.reserve(files.size());
   for (const std::string& file : files) paths.push_back((workspace / file).string());
   return boost::algorithm::join(paths, ",");
 }

@@ -71,7 +71,7 @@ void add_timing(const AttemptFacts& facts, TaskResult& result) {
 // baseline_clock_mhz_median: 1980
 void add_telemetry(const std::map<std::string, TelemetrySummary>& sides, TaskResult& result) {
   for (const auto& [side, summary] : sides) {
-    const auto add = [&](const char* quantity, const std::optional<TelemetryRange>& range) {
+    const auto add = [&, side = side](const char* quantity, const std::optional<TelemetryRange>& range) {
       if (!range) return;
       const std::string start = side + "_" + quantity;
       result.telemetry[start + "_min"] = range->min;

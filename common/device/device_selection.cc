@@ -90,6 +90,7 @@ Result<const Device*> resolve(const std::vector<Device>& devices, const std::str
   if (found.size() > 1)
     return wrong(fmt::format("'{}' names {} devices; say which: {}", entry, found.size(), list_of(found)));
   std::vector<const Device*> all;
+  all.reserve(devices.size());
   for (const Device& device : devices) all.push_back(&device);
   if (all.empty()) return wrong(fmt::format("'{}' names nothing: this machine has no GPU", entry));
   return wrong(fmt::format("'{}' names no GPU of this machine; there are {} (see arena-coord gpus)", entry,

@@ -1,10 +1,10 @@
 #pragma once
 // Where a card sits on the bus: what identifies it, whatever a vendor's tool numbers it.
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 namespace arena {
 
@@ -13,7 +13,11 @@ struct PciAddress {
   std::uint8_t bus = 0;
   std::uint8_t device = 0;
   std::uint8_t function = 0;
-  auto operator<=>(const PciAddress&) const = default;
+  bool operator==(const PciAddress&) const = default;
+  bool operator<(const PciAddress& other) const {
+    return std::tie(domain, bus, device, function) <
+           std::tie(other.domain, other.bus, other.device, other.function);
+  }
 };
 
 // "0000:c1:00.0", lower case.

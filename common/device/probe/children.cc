@@ -177,6 +177,7 @@ std::vector<ChildOutcome> run_children(const std::vector<ChildJob>& jobs, const 
     }
   }
   std::vector<ChildOutcome> outcomes;
+  outcomes.reserve(children.size());
   for (Child& child : children) outcomes.push_back(child.take_outcome());
   return outcomes;
 }

@@ -16,7 +16,8 @@ class Nvml {
   // Fills `report` and returns nothing when it cannot be started.
   static std::optional<Nvml> start(SourceReport& report);
   ~Nvml();
-  Nvml(Nvml&& other) noexcept : library_(other.library_), started_(std::exchange(other.started_, false)) {}
+  Nvml(Nvml&& other) noexcept
+      : library_(std::move(other.library_)), started_(std::exchange(other.started_, false)) {}
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <exception>
 #include <string>
 
 #include <fmt/format.h>
@@ -82,4 +83,11 @@ int run(int argc, char** argv) {
 
 }  // namespace arena
 
-int main(int argc, char** argv) { return arena::run(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return arena::run(argc, argv);
+  } catch (const std::exception& error) {  // out of memory
+    std::fprintf(stderr, "arena-probe: %s\n", error.what());
+    return 1;
+  }
+}

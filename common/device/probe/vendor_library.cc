@@ -12,7 +12,7 @@ Result<VendorLibrary> VendorLibrary::open(const std::vector<std::string>& names,
                                           const std::vector<std::string>& directories) {
   std::vector<std::string> candidates = names;
   for (const std::string& directory : directories) {
-    for (const std::string& name : names) candidates.push_back(directory + "/" + name);
+    for (const std::string& name : names) candidates.push_back(fmt::format("{}/{}", directory, name));
   }
   std::string broken;  // a file that is there and cannot be loaded says more than one that is not
   for (const std::string& candidate : candidates) {
