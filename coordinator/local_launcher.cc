@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/step.h"
+#include "device/device.h"
 #include "os/environment.h"
 
 namespace arena {
@@ -47,7 +48,7 @@ LaunchSpec local_launch_spec(const QueueLayout& layout, const LocalLaunch& setti
   spec.new_session = true;
   // CUDA does not start in a PID namespace that /proc is not of, and a /proc of its own would hide the
   // worker's pid from it. Without the namespace it is child subreaper, which its results say.
-  spec.new_pid_namespace = order.device.starts_with("cpu slot");
+  spec.new_pid_namespace = is_cpu_slot(order.device);
   return spec;
 }
 

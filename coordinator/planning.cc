@@ -127,7 +127,7 @@ Result<RunConfig> read_config(FileSystem& disk, const fs::path& file, std::vecto
 
 // The devices a run had; of the same architecture as then, whatever the model's name says.
 void remember_devices(const RunRecord& stored, Options& options) {
-  if (stored.devices.empty() || stored.devices.front().starts_with("cpu slot")) {
+  if (stored.devices.empty() || is_cpu_slot(stored.devices.front())) {
     options.cpu_slots = static_cast<std::int64_t>(stored.devices.size());
     return;
   }
@@ -155,7 +155,7 @@ std::vector<std::string> cpu_slots(const Options& options, std::size_t tasks, un
       static_cast<std::int64_t>(std::min<std::size_t>(std::max(1U, cores), std::max<std::size_t>(1, tasks)));
   std::vector<std::string> devices;
   for (std::int64_t slot = 0; slot < options.cpu_slots.value_or(usual); ++slot)
-    devices.push_back(fmt::format("cpu slot {}", slot));
+    devices.push_back(cpu_slot_identity(slot));
   return devices;
 }
 

@@ -53,8 +53,6 @@ void add_runtime_facts(const std::vector<RuntimeView>& views, std::map<std::stri
 
 }  // namespace
 
-bool is_cpu_slot(const std::string& identity) { return identity.starts_with("cpu slot"); }
-
 AssignedDevice::AssignedDevice() : mask_(mask_for_cpu()) {}
 
 Result<AssignedDevice> AssignedDevice::take(const DeviceAssignment& assignment,

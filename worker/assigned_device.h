@@ -17,14 +17,12 @@
 namespace arena {
 
 struct DeviceAssignment {
-  std::string identity;  // identity_of(Device); "cpu slot N" for a CPU slot
+  std::string identity;  // identity_of(Device), or cpu_slot_identity
   fs::path arena_probe;
   Isolation isolation = Isolation::environment;
   bool wait = false;   // for a GPU that somebody else holds
   std::string holder;  // one line about us, for others who want it
 };
-
-bool is_cpu_slot(const std::string& identity);
 
 class AssignedDevice {
  public:

@@ -12,6 +12,8 @@ namespace arena {
 
 namespace {
 
+constexpr std::string_view kCpuSlot = "cpu slot ";
+
 using Json = nlohmann::ordered_json;
 
 // Written to files and read by people's scripts: never renamed.
@@ -114,6 +116,10 @@ std::string identity_of(const Device& device) {
   const std::string address = to_string(device.pci_address);
   return device.partition ? fmt::format("{}/{}", address, *device.partition) : address;
 }
+
+std::string cpu_slot_identity(std::int64_t slot) { return fmt::format("{}{}", kCpuSlot, slot); }
+
+bool is_cpu_slot(std::string_view identity) { return identity.starts_with(kCpuSlot); }
 
 std::string describe(const Device& device) {
   if (!device.index) return fmt::format("GPU {}", identity_of(device));

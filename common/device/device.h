@@ -71,6 +71,9 @@ struct Device {
 
 // "0000:c1:00.0", or "0000:c1:00.0/3" for a partition: what names a device in locks, records and messages.
 std::string identity_of(const Device& device);
+// What stands in a GPU's place on a machine without: "cpu slot 3".
+std::string cpu_slot_identity(std::int64_t slot);
+bool is_cpu_slot(std::string_view identity);
 // "GPU 3 (0000:c1:00.0)"
 std::string describe(const Device& device);
 

@@ -21,7 +21,7 @@ struct WorkerRecord {
   std::int64_t pid = 0;  // as the host sees it
   std::uint64_t start_ticks = 0;
   std::string container;   // name, empty if none
-  std::string device;      // "cpu slot 0", later the PCI address
+  std::string device;      // "cpu slot 0", or a GPU's PCI address
   std::string reap_mode;   // pid_namespace | subreaper
   std::string started_at;  // UTC
   std::string version;     // of arena
